@@ -1,0 +1,71 @@
+//! What came of one instruction.
+
+use std::time::Duration;
+
+use crate::sandbox::Outcome;
+
+#[non_exhaustive]
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The host saw status `ok`.
+    pub success: bool,
+    pub stdout: String,
+    /// Error text included.
+    pub stderr: String,
+    /// The last program.
+    pub code: String,
+    pub attempts: usize,
+    /// The model's last reply.
+    pub response: String,
+    pub steps: Vec<AttemptStep>,
+    pub stop_reason: StopReason,
+    pub model: String,
+    pub usage: AnswerUsage,
+    /// Why the model gave no reply, when `stop_reason` is `model_error` or `context`.
+    pub error: Option<String>,
+}
+
+/// One attempt: a reply, and what its program did.
+#[derive(Clone, Debug)]
+pub struct AttemptStep {
+    /// Empty when the reply held no code.
+    pub code: String,
+    pub outcome: Option<Outcome>,
+    pub response: String,
+    pub prompt_tokens: usize,
+    pub completion_tokens: usize,
+    pub wall: Duration,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct AnswerUsage {
+    pub prompt_tokens: usize,
+    pub completion_tokens: usize,
+    pub wall: Duration,
+}
+
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    Answered,
+    Retries,
+    NoCode,
+    Stuck,
+    Context,
+    Cancelled,
+    ModelError,
+}
+
+impl StopReason {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::Retries => "retries",
+            Self::NoCode => "no_code",
+            Self::Stuck => "stuck",
+            Self::Context => "context",
+            Self::Cancelled => "cancelled",
+            Self::ModelError => "model_error",
+        }
+    }
+}

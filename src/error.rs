@@ -1,0 +1,122 @@
+//! The one public error: opaque, asked through predicates, and always able to say what to do next.
+//!
+//! A *program* that failed is a value (an [`Outcome`](crate::Outcome) or an [`Answer`](crate::Answer)); an `Error`
+//! means that the interpreter itself could not do its work. Its `Display` is one line, "what happened: why"; the
+//! remedy, when there is one, is [`Error::advice`].
+
+use std::fmt::{self, Display};
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+pub struct Error(Box<Inner>);
+
+struct Inner {
+    kind: Kind,
+    message: String,
+    advice: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Usage,
+    Unavailable,
+    Cancelled,
+    Model,
+    Internal,
+}
+
+impl Error {
+    /// The caller asked for something that cannot be: a bad flag, a file that is not there.
+    pub(crate) fn usage(message: impl Display) -> Self {
+        Self::new(Kind::Usage, message)
+    }
+
+    /// A part that must be fetched or built first is not to be had.
+    pub(crate) fn unavailable(message: impl Display) -> Self {
+        Self::new(Kind::Unavailable, message)
+    }
+
+    pub(crate) fn cancelled() -> Self {
+        Self::new(Kind::Cancelled, "cancelled")
+    }
+
+    /// The model's files or the model itself failed.
+    pub(crate) fn model(message: impl Display) -> Self {
+        Self::new(Kind::Model, message)
+    }
+
+    /// Our own fault, or the machine's.
+    pub(crate) fn internal(message: impl Display) -> Self {
+        Self::new(Kind::Internal, message)
+    }
+
+    fn new(kind: Kind, message: impl Display) -> Self {
+        Self(Box::new(Inner { kind, message: message.to_string(), advice: None }))
+    }
+
+    /// Puts what was being done before the reason: `context: message`.
+    pub(crate) fn context(mut self, doing: impl Display) -> Self {
+        self.0.message = format!("{doing}: {}", self.0.message);
+        self
+    }
+
+    /// What the person can do about it, as one sentence.
+    pub(crate) fn advise(mut self, advice: impl Display) -> Self {
+        self.0.advice.get_or_insert_with(|| advice.to_string());
+        self
+    }
+
+    /// Something the caller can put right in the call itself.
+    pub fn is_usage(&self) -> bool {
+        self.0.kind == Kind::Usage
+    }
+
+    /// No runtime, model or shared library to be had; [`advice`](Self::advice) says how to supply it.
+    pub fn is_unavailable(&self) -> bool {
+        self.0.kind == Kind::Unavailable
+    }
+
+    pub fn is_cancelled(&self) -> bool {
+        self.0.kind == Kind::Cancelled
+    }
+
+    /// The model's files or its inference failed.
+    pub fn is_model(&self) -> bool {
+        self.0.kind == Kind::Model
+    }
+
+    /// What to do next, when there is something to do.
+    pub fn advice(&self) -> Option<&str> {
+        self.0.advice.as_deref()
+    }
+}
+
+impl Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {}", self.0.kind, self.0.message)?;
+        match &self.0.advice {
+            Some(advice) => write!(f, " ({advice})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Turns a foreign error into ours at the place where the meaning is known, without a `From` that would make a
+/// private dependency's type part of the public API.
+pub(crate) trait OrInternal<T> {
+    fn or_internal(self, doing: impl Display) -> Result<T>;
+}
+
+impl<T, E: Display> OrInternal<T> for std::result::Result<T, E> {
+    fn or_internal(self, doing: impl Display) -> Result<T> {
+        self.map_err(|error| Error::internal(error).context(doing))
+    }
+}

@@ -1,0 +1,3 @@
+//! The front ends: each parses, calls one function, and renders.
+
+pub mod cli;

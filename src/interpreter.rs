@@ -1,0 +1,54 @@
+//! The library's entry: a model and an image, loaded once; then any number of instructions.
+
+use crate::agent::Event;
+use crate::progress::Progress;
+use crate::sandbox::{Python, Session, SessionOptions};
+use crate::{Answer, Cancel, Request, Result};
+
+pub struct CodeInterpreter(());
+
+impl CodeInterpreter {
+    pub fn builder() -> Builder {
+        todo!()
+    }
+
+    /// Runs one instruction in a session of its own.
+    pub fn run(&self, request: impl Into<Request>) -> Result<Answer> {
+        let _ = request.into();
+        todo!()
+    }
+
+    /// A session for [`run_in`](Self::run_in), or for cells without a model.
+    pub fn session(&self, options: SessionOptions) -> Result<Session> {
+        let _ = options;
+        todo!()
+    }
+
+    /// Runs one instruction in `session`, telling `observer` of each event; stops when `cancel` says so.
+    pub fn run_in(
+        &self,
+        session: &mut Session,
+        request: &Request,
+        observer: &mut dyn FnMut(Event<'_>),
+        cancel: &Cancel,
+    ) -> Result<Answer> {
+        let _ = (session, request, observer, cancel);
+        todo!()
+    }
+
+    pub fn python(&self) -> &Python {
+        todo!()
+    }
+}
+
+/// Collects what a [`CodeInterpreter`] is made of; unset settings come from the environment, the config file, the defaults.
+#[derive(Default)]
+pub struct Builder {
+    pub(crate) progress: Progress,
+}
+
+impl Builder {
+    pub fn build(self) -> Result<CodeInterpreter> {
+        todo!()
+    }
+}
