@@ -22,6 +22,6 @@ pub use config::{Config, Overrides};
 pub use error::{Error, Result};
 pub use interpreter::{Builder, CodeInterpreter};
 pub use limits::Limits;
-pub use progress::{Progress, Step};
+pub use progress::{Progress, Step, Unit};
 pub use request::Request;
 pub use sandbox::{Outcome, Python, Session, SessionOptions, Status};

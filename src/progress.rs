@@ -6,14 +6,22 @@ use std::sync::Arc;
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step<'a> {
-    /// Work on `what` begins; `total` is its size in bytes when that is known.
-    Begin { what: &'a str, total: Option<u64> },
-    /// So many bytes of it are done.
+    /// Work on `what` begins; `total` is its size in `unit`s when that is known.
+    Begin { what: &'a str, total: Option<u64>, unit: Unit },
+    /// So many units of it are done.
     Advance { done: u64 },
     /// Something a person may want to know: waiting for another process, falling back.
     Note { text: &'a str },
     /// The work that began last has ended well.
     End,
+}
+
+/// What a step counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    Bytes,
+    /// Functions to compile.
+    Functions,
 }
 
 /// Where the steps go; cheap to clone. `Progress::default()` is silent.
@@ -38,7 +46,18 @@ impl Progress {
         total: Option<u64>,
         work: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, E> {
-        self.step(Step::Begin { what, total });
+        self.during_counted(what, total, Unit::Bytes, work)
+    }
+
+    /// The same for work that is not measured in bytes.
+    pub(crate) fn during_counted<T, E>(
+        &self,
+        what: &str,
+        total: Option<u64>,
+        unit: Unit,
+        work: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.step(Step::Begin { what, total, unit });
         let done = work()?;
         self.step(Step::End);
         Ok(done)

@@ -1,0 +1,61 @@
+//! A fresh interpreter, a fresh one with pandas, a next cell; and `python3 -c` in the same run, to compare with.
+//!
+//! `cargo bench --bench sandbox`. The image must be there (`cargo run --release -- setup`).
+
+use std::hint::black_box;
+use std::process::{Command, Stdio};
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use slm_code_interpreter::sandbox::on_python_thread;
+use slm_code_interpreter::{Cancel, Config, Limits, Outcome, Overrides, Progress, Python, SessionOptions, Status};
+
+const DATAFRAME: &str = "import pandas as pd\nprint(pd.DataFrame({'a': [1, 2, 3], 'b': [4, 5, 6]}).sum().sum())";
+
+fn ok(outcome: slm_code_interpreter::Result<Outcome>) -> Outcome {
+    let outcome = outcome.expect("the sandbox runs");
+    assert_eq!(outcome.status, Status::Ok, "{:?}", outcome.error);
+    outcome
+}
+
+fn fresh(python: &Python, code: &str) -> Outcome {
+    let mut session = python.session(SessionOptions::new(Limits::default())).expect("a session");
+    ok(session.exec(code, &Cancel::new()))
+}
+
+fn command(program: &str, args: &[&str]) {
+    let status = Command::new(program).args(args).stdout(Stdio::null()).status();
+    assert!(status.is_ok_and(|status| status.success()), "{program} {args:?}");
+}
+
+fn sandbox(criterion: &mut Criterion) {
+    let config = Config::resolve(Overrides::default()).expect("the settings");
+    let python = Python::open(&config, &Progress::default(), &Cancel::new()).expect("the image");
+    let us = env!("CARGO_BIN_EXE_slm-code-interpreter");
+
+    on_python_thread(|| {
+        let mut group = criterion.benchmark_group("in process");
+        group.bench_function("fresh interpreter, print(1+1)", |b| b.iter(|| black_box(fresh(&python, "print(1+1)"))));
+        group.bench_function("fresh interpreter, DataFrame sum", |b| b.iter(|| black_box(fresh(&python, DATAFRAME))));
+        let mut session = python.session(SessionOptions::new(Limits::default())).expect("a session");
+        ok(session.exec("x = 0", &Cancel::new()));
+        group.bench_function("next cell, x += 1", |b| b.iter(|| black_box(ok(session.exec("x += 1", &Cancel::new())))));
+        group.finish();
+    })
+    .expect("a thread for Python");
+
+    let mut session = python.session(SessionOptions::new(Limits::default())).expect("a session");
+    ok(session.exec("x = 0", &Cancel::new()));
+    let mut group = criterion.benchmark_group("handed over to a Python thread");
+    group.bench_function("next cell, x += 1", |b| b.iter(|| black_box(ok(session.exec("x += 1", &Cancel::new())))));
+    group.finish();
+
+    let mut group = criterion.benchmark_group("whole process");
+    group.sample_size(20);
+    group.bench_function("exec -c print(1)", |b| b.iter(|| command(us, &["exec", "-c", "print(1)"])));
+    group.bench_function("python3 -c print(1)", |b| b.iter(|| command("python3", &["-c", "print(1)"])));
+    group.bench_function("exec -c DataFrame sum", |b| b.iter(|| command(us, &["exec", "-c", DATAFRAME])));
+    group.finish();
+}
+
+criterion_group!(benches, sandbox);
+criterion_main!(benches);

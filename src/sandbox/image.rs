@@ -1,0 +1,130 @@
+//! The image on disk: built once per machine, found by the hash of all its inputs, mapped only when its seal holds.
+//!
+//! This is where bytes of a file become native code of this process. Whoever can write that file runs code as us, so
+//! it lies in an owner-only folder whose seal (`provision::seal`) is checked before every load.
+
+use std::path::PathBuf;
+
+use wasmtime::{Engine, InstancePre, Module};
+
+use super::engine::{self, SETTINGS, Ticker};
+use super::instance;
+use super::snapshot::{self, Recipe};
+use super::wasi::{Guest, Mounts};
+use super::worker::{Workers, stay_on_worker};
+use crate::error::OrInternal;
+use crate::progress::Progress;
+use crate::provision::{self, Cache, Folder, MPL_DATA, PYTHON_LIB, PYTHON_WASM};
+use crate::{Cancel, Config, Error, Result};
+
+const RECIPE: Recipe<'static> = Recipe {
+    driver: include_str!("../../python-runtime/_slm_cell.py"),
+    preload: include_str!("../../wasm/preload.py"),
+};
+
+/// The file with the machine code, inside the image's folder.
+const CODE: &str = "python.cwasm";
+
+/// The folders that `/` shows, inside the image's folder: names only, since the real ones are mounts of their own.
+const ROOT: [&str; 3] = ["work", "tmp", "usr/local/lib"];
+
+/// A loaded image, with what runs its instances.
+pub(super) struct Image {
+    pub(super) pre: InstancePre<Guest>,
+    pub(super) ticker: Ticker,
+    pub(super) workers: Workers,
+    lib: PathBuf,
+    mpl_data: PathBuf,
+    root: PathBuf,
+}
+
+impl Image {
+    pub(super) fn open(config: &Config, progress: &Progress, cancel: &Cancel) -> Result<Self> {
+        let cache = Cache::open(&config.cache_dir)?;
+        let engine = engine::runner()?;
+        let wheel = provision::fetch(&provision::PYTHON, config, &cache, progress, cancel)?;
+        let folder = cache.folder("image", &key(&engine), "the Python image", progress, cancel, |staging| {
+            build(&wheel, staging, progress, cancel)
+        })?;
+        Self::load(&engine, &wheel, &folder)
+    }
+
+    fn load(engine: &Engine, wheel: &Folder, folder: &Folder) -> Result<Self> {
+        let path = folder.path().join(CODE);
+        // SAFETY: `deserialize_file` trusts the file to be what this version of wasmtime wrote, now and while it is
+        // mapped. `Cache::folder` has just checked the seal: the file is a regular one of ours in a folder that only
+        // we can write, and either untouched since `build` wrote it or hashed whole against the digest noted then.
+        // The key of the folder holds wasmtime's version and settings, and the file's header repeats them.
+        #[expect(unsafe_code, reason = "mapping precompiled code; the seal is checked just before")]
+        let module = unsafe { Module::deserialize_file(engine, &path) };
+        let module = module
+            .or_internal(format_args!("loading {}", path.display()))
+            .map_err(|error| error.advise("remove that folder; the next start builds it anew"))?;
+        Ok(Self {
+            pre: instance::prepare(&module)?,
+            ticker: Ticker::start(engine)?,
+            workers: Workers::default(),
+            lib: wheel.path().join(PYTHON_LIB),
+            mpl_data: wheel.path().join(MPL_DATA),
+            root: folder.path().join("root"),
+        })
+    }
+
+    /// The read-only folders; `work` and `tmp` are a session's to fill in.
+    pub(super) fn mounts(&self) -> Mounts<'_> {
+        Mounts { lib: &self.lib, mpl_data: &self.mpl_data, root: &self.root, work: &self.root, tmp: &self.root }
+    }
+}
+
+/// Names all that decides what the image holds. The engine's own hash covers wasmtime's version, its settings, the
+/// target and the processor's features.
+pub(super) fn key(engine: &Engine) -> String {
+    use std::hash::{Hash, Hasher};
+    struct Blake(blake3::Hasher);
+    impl Hasher for Blake {
+        fn finish(&self) -> u64 {
+            unreachable!("the whole digest is taken")
+        }
+        fn write(&mut self, bytes: &[u8]) {
+            self.0.update(bytes);
+        }
+    }
+    let mut hasher = Blake(blake3::Hasher::new());
+    engine.precompile_compatibility_hash().hash(&mut hasher);
+    (SETTINGS, env!("CARGO_PKG_VERSION"), provision::PYTHON.place(), RECIPE.driver, RECIPE.preload, ROOT).hash(&mut hasher);
+    hasher.0.finalize().to_hex()[..32].to_owned()
+}
+
+/// Builds the image into `staging`. The compiler cannot be interrupted, so it runs on a thread that a cancel leaves
+/// behind; nothing of what it still makes is used.
+fn build(wheel: &Folder, staging: &std::path::Path, progress: &Progress, cancel: &Cancel) -> Result<()> {
+    let doing = "building the Python image";
+    let (root, scratch) = (staging.join("root"), tempfile::tempdir().or_internal(doing)?);
+    for name in ROOT {
+        std::fs::create_dir_all(root.join(name)).or_internal(doing)?;
+    }
+    let (send, receive) = std::sync::mpsc::sync_channel(1);
+    let (wheel, code_progress, code_cancel) = (wheel.clone(), progress.clone(), cancel.clone());
+    std::thread::spawn(move || {
+        let built = stay_on_worker(|| {
+            let (lib, mpl_data) = (wheel.path().join(PYTHON_LIB), wheel.path().join(MPL_DATA));
+            let mounts = Mounts { lib: &lib, mpl_data: &mpl_data, work: scratch.path(), tmp: scratch.path(), root: &root };
+            snapshot::build(&wheel.path().join(PYTHON_WASM), &mounts, &RECIPE, &code_progress, &code_cancel)
+        });
+        // Nobody listens after a cancel.
+        let _ = send.send(built.and_then(|built| built));
+    });
+    let code = loop {
+        match receive.recv_timeout(std::time::Duration::from_millis(50)) {
+            Ok(code) => break code?,
+            Err(std::sync::mpsc::RecvTimeoutError::Timeout) => cancel.check()?,
+            Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => {
+                return Err(Error::internal("the compiler stopped").context(doing));
+            }
+        }
+    };
+    let path = staging.join(CODE);
+    progress.during("writing the image", Some(code.len() as u64), || {
+        std::fs::write(&path, code).or_internal(format_args!("writing {}", path.display()))
+    })
+}

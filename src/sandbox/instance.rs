@@ -1,0 +1,147 @@
+//! One interpreter: a store and an instance of the image, entered through the exported `turn`.
+
+use std::time::{Duration, Instant};
+
+use wasmtime::{InstancePre, Memory, Module, Store, Trap, TypedFunc};
+use wasmtime_wasi::I32Exit;
+
+use super::engine::Ticker;
+use super::output::Printed;
+use super::wasi::{Guest, Stop, at_tick};
+use super::wire::Inbox;
+use crate::error::OrInternal;
+use crate::{Cancel, Result};
+
+pub(super) struct Instance {
+    pub(super) store: Store<Guest>,
+    instance: wasmtime::Instance,
+    memory: Memory,
+    host_alloc: TypedFunc<u32, u32>,
+    turn: TypedFunc<(u32, u32), i32>,
+}
+
+/// How a turn came to its end, as the host saw it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// The entry point came back: 0, or 1 after an exception nobody caught.
+    Returned(i32),
+    /// `proc_exit`: the instance is dead.
+    Exited(i32),
+    Timeout,
+    Fuel,
+    /// A trap after memory was refused.
+    Memory,
+    Crashed(String),
+    Cancelled,
+}
+
+impl End {
+    /// Whether the interpreter can be entered again.
+    pub(super) fn is_alive(&self) -> bool {
+        matches!(self, Self::Returned(_))
+    }
+}
+
+/// What a turn did.
+pub(super) struct Turn {
+    pub(super) end: End,
+    pub(super) stdout: Printed,
+    pub(super) stderr: Printed,
+    pub(super) inbox: Inbox,
+    pub(super) wall: Duration,
+    pub(super) fuel: u64,
+}
+
+impl Instance {
+    /// Instantiates and runs nothing yet.
+    pub(super) fn new(pre: &InstancePre<Guest>, guest: Guest) -> Result<Self> {
+        let mut store = Store::new(pre.module().engine(), guest);
+        store.limiter(|guest| &mut guest.memory);
+        store.epoch_deadline_callback(at_tick);
+        store.set_epoch_deadline(1);
+        store.set_fuel(u64::MAX).or_internal("starting Python")?;
+        let instance = pre.instantiate(&mut store).or_internal("starting Python")?;
+        let memory = instance.get_memory(&mut store, "memory");
+        let memory = memory.ok_or("no memory").or_internal("the image is not ours")?;
+        let host_alloc = instance.get_typed_func(&mut store, "host_alloc").or_internal("the image is not ours")?;
+        let turn = instance.get_typed_func(&mut store, "turn").or_internal("the image is not ours")?;
+        Ok(Self { store, instance, memory, host_alloc, turn })
+    }
+
+    /// Calls one of the exports that take and return nothing.
+    pub(super) fn call(&mut self, export: &str) -> Result<()> {
+        let doing = format_args!("calling {export}");
+        let function = self.instance.get_typed_func::<(), ()>(&mut self.store, export).or_internal(doing)?;
+        function.call(&mut self.store, ()).or_internal(doing)
+    }
+
+    pub(super) fn wasm_instance(&self) -> wasmtime::Instance {
+        self.instance
+    }
+
+    /// Bytes of linear memory.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        self.memory.data_size(&self.store) as u64
+    }
+
+    /// Runs one string of Python in `__main__`, for at most `wall` and `fuel`, until `cancel`.
+    pub(super) fn turn(&mut self, code: &str, wall: Duration, fuel: Option<u64>, cancel: &Cancel, ticker: &Ticker) -> Result<Turn> {
+        let budget = fuel.unwrap_or(u64::MAX);
+        self.store.set_fuel(budget).or_internal("starting a cell")?;
+        let began = Instant::now();
+        let guest = self.store.data_mut();
+        guest.watch.deadline = began.checked_add(wall);
+        guest.watch.cancel = cancel.clone();
+        guest.memory.refused = false;
+        guest.inbox = Inbox::default();
+        let returned = {
+            let _running = ticker.running();
+            self.enter(code)
+        };
+        let end = match returned {
+            Ok(code) => End::Returned(code),
+            Err(error) => classify(&error, self.store.data().memory.refused),
+        };
+        let left = self.store.get_fuel().or_internal("counting fuel")?;
+        let guest = self.store.data_mut();
+        Ok(Turn {
+            end,
+            stdout: guest.stdout.take(),
+            stderr: guest.stderr.take(),
+            inbox: std::mem::take(&mut guest.inbox),
+            wall: began.elapsed(),
+            fuel: budget - left,
+        })
+    }
+
+    fn enter(&mut self, code: &str) -> wasmtime::Result<i32> {
+        let len = u32::try_from(code.len())?;
+        let at = self.host_alloc.call(&mut self.store, len)?;
+        self.memory.write(&mut self.store, at as usize, code.as_bytes())?;
+        self.turn.call(&mut self.store, (at, len))
+    }
+}
+
+/// Names the reason from the trap alone; nothing the guest says comes into it.
+fn classify(error: &wasmtime::Error, memory_refused: bool) -> End {
+    if let Some(exit) = error.downcast_ref::<I32Exit>() {
+        return End::Exited(exit.0);
+    }
+    match error.downcast_ref::<Stop>() {
+        Some(Stop::Timeout) => return End::Timeout,
+        Some(Stop::Cancelled) => return End::Cancelled,
+        None => {}
+    }
+    match error.downcast_ref::<Trap>() {
+        Some(Trap::OutOfFuel) => End::Fuel,
+        _ if memory_refused => End::Memory,
+        Some(trap) => End::Crashed(trap.to_string()),
+        None => End::Crashed(error.root_cause().to_string()),
+    }
+}
+
+/// Links the image once, so that an instance is made without looking anything up.
+pub(super) fn prepare(module: &Module) -> Result<InstancePre<Guest>> {
+    let linker = super::wasi::linker(module.engine()).or_internal("linking the image")?;
+    linker.instantiate_pre(module).or_internal("linking the image")
+}

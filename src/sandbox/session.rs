@@ -1,0 +1,260 @@
+//! One interpreter whose variables persist from cell to cell.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::image::Image;
+use super::instance::{End, Instance, Turn};
+use super::outcome::{CellError, LimitHit, Outcome, Status, Truncated, Usage};
+use super::output::Printed;
+use super::scratch::Scratch;
+use super::snapshot::literal;
+use super::wasi::{Guest, Mounts};
+use crate::error::OrInternal;
+use crate::{Cancel, Error, Limits, Result};
+
+/// What our own part of a start may take; it needs well under a millisecond.
+const START: Duration = Duration::from_secs(10);
+
+/// How a session starts.
+#[non_exhaustive]
+#[derive(Clone, Debug, Default)]
+pub struct SessionOptions {
+    pub limits: Limits,
+    /// What the guest sees as `sys.argv[1:]`.
+    pub args: Vec<String>,
+}
+
+impl SessionOptions {
+    /// These limits, and no arguments.
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, args: Vec::new() }
+    }
+
+    /// What the guest sees as `sys.argv[1:]`.
+    pub fn args(mut self, args: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.args = args.into_iter().map(Into::into).collect();
+        self
+    }
+}
+
+/// One interpreter whose variables persist from cell to cell, with a `/work` of its own.
+///
+/// A session survives whatever a cell does. After an exception it keeps what the cell did; after a stop, a trap or
+/// `os._exit` it goes on from a fresh interpreter over the same files, and the outcome's `note` says so.
+pub struct Session {
+    image: Arc<Image>,
+    options: SessionOptions,
+    bindings: BTreeMap<String, String>,
+    scratch: Scratch,
+    /// None before the first cell and after the interpreter died.
+    instance: Option<Box<Instance>>,
+    cells: u32,
+}
+
+impl Session {
+    pub(super) fn new(image: Arc<Image>, options: SessionOptions) -> Result<Self> {
+        Ok(Self { image, options, bindings: BTreeMap::new(), scratch: Scratch::new()?, instance: None, cells: 0 })
+    }
+
+    /// Runs one cell. What Python did wrong is in the outcome; an error is the sandbox's own.
+    pub fn exec(&mut self, code: &str, cancel: &Cancel) -> Result<Outcome> {
+        self.cells += 1;
+        let call = format!("__import__('_slm_cell').run({}, {})", literal(code), self.cells);
+        self.turn(call, cancel)
+    }
+
+    /// Binds a text to a global variable, now and after every restart.
+    ///
+    /// # Errors
+    /// A name that Python would not take for a variable.
+    pub fn bind_text(&mut self, name: &str, text: &str) -> Result<()> {
+        let plain = name.chars().enumerate().all(|(at, c)| c == '_' || c.is_ascii_alphabetic() || at > 0 && c.is_ascii_digit());
+        if name.is_empty() || !plain {
+            return Err(Error::usage(format_args!("{name:?} cannot be the name of a variable")));
+        }
+        self.bindings.insert(name.to_owned(), text.to_owned());
+        match self.instance.take() {
+            None => Ok(()),
+            Some(instance) => {
+                self.instance = Some(self.begin(instance)?);
+                Ok(())
+            }
+        }
+    }
+
+    /// A fresh interpreter over the same files, bindings and arguments.
+    pub fn restart(&mut self) {
+        self.instance = None;
+    }
+
+    /// Copies a host file into `/work` under its own name.
+    pub fn put_file(&mut self, host: &Path) -> Result<()> {
+        self.scratch.put(host)
+    }
+
+    /// Copies every regular file of `/work` that cells created or modified into the host folder `to`, and names them.
+    pub fn export(&self, to: &Path) -> Result<Vec<String>> {
+        self.scratch.export(to)
+    }
+
+    /// Runs the guest's atexit handlers within the wall limit; what they print and how they end is the outcome.
+    pub fn finish(mut self, cancel: &Cancel) -> Result<Outcome> {
+        self.turn("__import__('_slm_cell').finish()".to_owned(), cancel)
+    }
+
+    fn turn(&mut self, code: String, cancel: &Cancel) -> Result<Outcome> {
+        let instance = self.ready()?;
+        let (image, limits, cancel) = (self.image.clone(), self.options.limits.clone(), cancel.clone());
+        let (turn, instance) = self.image.workers.run(move || {
+            let mut instance = instance;
+            let turn = instance.turn(&code, limits.wall, limits.fuel, &cancel, &image.ticker);
+            (turn, instance)
+        })?;
+        let turn = turn?;
+        let memory_bytes = instance.memory_bytes();
+        let note = (!turn.end.is_alive()).then(|| lost(&turn.end));
+        if turn.end.is_alive() {
+            self.instance = Some(instance);
+        }
+        Ok(self.outcome(turn, memory_bytes, note))
+    }
+
+    /// The live interpreter, or a fresh one.
+    fn ready(&mut self) -> Result<Box<Instance>> {
+        if let Some(instance) = self.instance.take() {
+            return Ok(instance);
+        }
+        let (work, tmp) = (self.scratch.work(), self.scratch.tmp());
+        let mounts = Mounts { work: &work, tmp: &tmp, ..self.image.mounts() };
+        let limits = &self.options.limits;
+        let guest = Guest::new(&mounts, limits.memory, limits.output).or_internal("opening the interpreter's folders")?;
+        self.begin(Box::new(Instance::new(&self.image.pre, guest)?))
+    }
+
+    /// Gives the interpreter its arguments and bindings.
+    fn begin(&self, instance: Box<Instance>) -> Result<Box<Instance>> {
+        let mut argv = vec!["cell"];
+        argv.extend(self.options.args.iter().map(String::as_str));
+        let start = json!({ "argv": argv, "bind": self.bindings }).to_string();
+        let code = format!("__import__('_slm_cell').start({})", literal(&start));
+        let image = self.image.clone();
+        let (turn, instance) = self.image.workers.run(move || {
+            let mut instance = instance;
+            let turn = instance.turn(&code, START, None, &Cancel::new(), &image.ticker);
+            (turn, instance)
+        })?;
+        let turn = turn?;
+        match turn.end {
+            End::Returned(0) => Ok(instance),
+            end => Err(Error::internal(format_args!("{end:?}: {}", turn.stderr.text)).context("starting a session")),
+        }
+    }
+
+    fn outcome(&mut self, turn: Turn, memory_bytes: u64, note: Option<String>) -> Outcome {
+        let limits = self.options.limits.clone();
+        let (status, exit_code) = status(&turn.end, turn.inbox.exit);
+        let truncated = [("stdout", &turn.stdout), ("stderr", &turn.stderr)];
+        let truncated = truncated.into_iter().filter_map(|(stream, printed)| cut(stream, printed)).collect();
+        let files = self.scratch.changes();
+        Outcome {
+            status,
+            truncated,
+            result: turn.inbox.result.filter(|_| status == Status::Ok),
+            displays: turn.inbox.displays,
+            error: (status == Status::Error).then(|| turn.inbox.error.unwrap_or_else(unreported)),
+            exit_code,
+            limit: limit(status, &limits, turn.wall, turn.fuel, memory_bytes),
+            files,
+            usage: Usage {
+                wall: turn.wall,
+                fuel: turn.fuel,
+                metering: "wasmtime",
+                memory_bytes,
+                scratch_bytes: self.scratch.bytes(),
+            },
+            note,
+            stdout: turn.stdout.text,
+            stderr: turn.stderr.text,
+        }
+    }
+}
+
+/// The host's verdict. The guest's frame only says *which* exit code a failed turn asked for.
+fn status(end: &End, exit: Option<i32>) -> (Status, Option<i32>) {
+    match (end, exit) {
+        (End::Returned(0), exit) => (Status::Ok, exit.map(|_| 0)),
+        (End::Returned(_), Some(code)) if code != 0 => (Status::Exited, Some(code)),
+        (End::Returned(_), _) => (Status::Error, None),
+        (End::Exited(0), _) => (Status::Ok, Some(0)),
+        (End::Exited(code), _) => (Status::Exited, Some(*code)),
+        (End::Timeout, _) => (Status::Timeout, None),
+        (End::Fuel, _) => (Status::Fuel, None),
+        (End::Memory, _) => (Status::Memory, None),
+        (End::Crashed(_), _) => (Status::Crashed, None),
+        (End::Cancelled, _) => (Status::Cancelled, None),
+    }
+}
+
+fn limit(status: Status, limits: &Limits, wall: Duration, fuel: u64, memory: u64) -> Option<LimitHit> {
+    // Every count here is far below 2^53, where an f64 is still exact.
+    #[expect(clippy::cast_precision_loss, reason = "a count of operators or bytes, below 2^53")]
+    let float = |count: u64| count as f64;
+    match status {
+        Status::Timeout => {
+            Some(LimitHit { name: "wall", used: wall.as_secs_f64(), allowed: limits.wall.as_secs_f64(), unit: "s" })
+        }
+        Status::Fuel => {
+            Some(LimitHit { name: "fuel", used: float(fuel), allowed: float(limits.fuel.unwrap_or(fuel)), unit: "operators" })
+        }
+        Status::Memory => {
+            Some(LimitHit { name: "memory", used: float(memory), allowed: float(limits.memory), unit: "bytes" })
+        }
+        _ => None,
+    }
+}
+
+fn cut(stream: &'static str, printed: &Printed) -> Option<Truncated> {
+    (printed.dropped > 0).then_some(Truncated { stream, kept: printed.kept, dropped: printed.dropped })
+}
+
+/// What is known of an exception that the driver did not describe, for instance because the cell broke it.
+fn unreported() -> CellError {
+    CellError { kind: "Exception".into(), message: "the cell failed without saying why".into(), ..CellError::default() }
+}
+
+fn lost(end: &End) -> String {
+    let why = match end {
+        End::Exited(_) => "os._exit".to_owned(),
+        End::Timeout => "the wall limit".to_owned(),
+        End::Fuel => "the fuel limit".to_owned(),
+        End::Memory => "the memory limit".to_owned(),
+        End::Cancelled => "the cancellation".to_owned(),
+        End::Crashed(why) => format!("a crash ({why})"),
+        End::Returned(_) => return String::new(),
+    };
+    format!("the state was reset: after {why} the session goes on in a fresh interpreter, with its files but without its variables")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_host_decides_and_the_frame_only_names_the_code() {
+        assert_eq!(status(&End::Returned(0), None), (Status::Ok, None));
+        assert_eq!(status(&End::Returned(0), Some(0)), (Status::Ok, Some(0)));
+        // A cell that returned normally has not exited, whatever a frame says.
+        assert_eq!(status(&End::Returned(0), Some(9)), (Status::Ok, Some(0)));
+        assert_eq!(status(&End::Returned(1), Some(3)), (Status::Exited, Some(3)));
+        // A failed cell cannot claim a clean exit.
+        assert_eq!(status(&End::Returned(1), Some(0)), (Status::Error, None));
+        assert_eq!(status(&End::Exited(0), None), (Status::Ok, Some(0)));
+        assert_eq!(status(&End::Exited(4), Some(0)), (Status::Exited, Some(4)));
+        assert_eq!(status(&End::Timeout, Some(0)), (Status::Timeout, None));
+    }
+}

@@ -1,0 +1,205 @@
+//! From the wheel's `python.wasm` to machine code of an interpreter that has already started and imported.
+//!
+//! instrument → compile → instantiate → preload → snapshot → instrument again → compile again. The first two and the
+//! snapshot are wizer's; the second instrumentation exports the stack pointer, so that a session's state can be read
+//! and restored. Both compilations share a store of compiled functions: all but a few are the same in both.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use wasm_encoder::RawSection;
+use wasmparser::{Parser, ValType};
+use wasmtime::{CacheStore, Engine, Module};
+use wasmtime_wizer::{InstanceState, ModuleContext, SnapshotVal, Wizer};
+
+use super::engine::{self, Ticker};
+use super::instance::{self, End, Instance};
+use super::wasi::{Guest, Mounts};
+use crate::error::OrInternal;
+use crate::progress::{Progress, Step, Unit};
+use crate::{Cancel, Error, Result};
+
+/// What the preloaded interpreter may take of memory and time; both are far more than it needs.
+const MEMORY: u64 = 1 << 30;
+const WALL: Duration = Duration::from_secs(300);
+
+/// What is put into the interpreter before the snapshot.
+pub(super) struct Recipe<'a> {
+    /// The module `_slm_cell`.
+    pub(super) driver: &'a str,
+    /// Run once; what it imports stays imported.
+    pub(super) preload: &'a str,
+}
+
+/// Builds the image and gives its machine code. Must run on a worker thread, for its stack.
+pub(super) fn build(wasm: &Path, mounts: &Mounts<'_>, recipe: &Recipe<'_>, progress: &Progress, cancel: &Cancel) -> Result<Vec<u8>> {
+    let functions = Arc::new(FunctionStore { progress: progress.clone(), ..FunctionStore::default() });
+    let engine = engine::compiler(functions.clone())?;
+
+    // Everything of the first compilation is gone before the second begins: together they would need gigabytes.
+    let snapshot = {
+        let wasm = std::fs::read(wasm).or_internal(format_args!("reading {}", wasm.display()))?;
+        let mut wizer = Wizer::new();
+        wizer.init_func("wizer.initialize").keep_init_func(true);
+        let (context, instrumented) = wizer.instrument(&wasm).or_internal("instrumenting Python")?;
+        let module = functions.during("compiling Python for this machine", &instrumented, || {
+            Module::new(&engine, &instrumented).or_internal("compiling Python")
+        })?;
+        drop(instrumented);
+        cancel.check()?;
+        progress.during("starting Python and importing what programs reach for", None, || {
+            let instance = preloaded(&engine, &module, mounts, recipe, cancel)?;
+            take(&wizer, &context, instance)
+        })?
+    };
+    cancel.check()?;
+
+    functions.reuse_only();
+    let instrumented = {
+        let (_, instrumented) = Wizer::new().instrument(&snapshot).or_internal("instrumenting the snapshot")?;
+        drop(snapshot);
+        instrumented
+    };
+    functions.during("compiling the snapshot", &instrumented, || {
+        engine.precompile_module(&instrumented).or_internal("compiling the snapshot")
+    })
+}
+
+/// An interpreter that has started and run the recipe.
+fn preloaded(engine: &Engine, module: &Module, mounts: &Mounts<'_>, recipe: &Recipe<'_>, cancel: &Cancel) -> Result<Instance> {
+    let guest = Guest::new(mounts, MEMORY, 1 << 20).or_internal("opening the interpreter's folders")?;
+    let mut instance = Instance::new(&instance::prepare(module)?, guest)?;
+    instance.call("_initialize")?;
+    instance.call("wizer.initialize")?;
+    let ticker = Ticker::start(engine)?;
+    let install = format!(
+        "(lambda sys, module: (exec(compile({driver}, '<slm-code-interpreter>', 'exec'), module.__dict__), \
+         sys.modules.__setitem__('_slm_cell', module)))(__import__('sys'), __import__('types').ModuleType('_slm_cell')) and None",
+        driver = literal(recipe.driver)
+    );
+    let preload = format!("exec(compile({}, '<preload>', 'exec'), {{'__name__': 'preload'}})", literal(recipe.preload));
+    for code in [install, preload] {
+        let turn = instance.turn(&code, WALL, None, cancel, &ticker)?;
+        match turn.end {
+            End::Returned(0) => {}
+            End::Cancelled => return Err(Error::cancelled()),
+            end => return Err(Error::internal(format_args!("{end:?}: {}", turn.stderr.text)).context("preloading Python")),
+        }
+    }
+    Ok(instance)
+}
+
+/// A JSON string is a Python string literal: both know the same escapes.
+pub(super) fn literal(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// The module that starts where `instance` stands, without its custom sections: nobody reads names, and they are 14 MB.
+fn take(wizer: &Wizer, context: &ModuleContext<'_>, mut instance: Instance) -> Result<Vec<u8>> {
+    let wasm = {
+        let mut state = State(&mut instance);
+        let snapshot = wizer.snapshot(context, &mut state);
+        tokio::runtime::Handle::current().block_on(snapshot).or_internal("taking the snapshot")?
+    };
+    drop(instance);
+    let mut stripped = wasm_encoder::Module::new();
+    for payload in Parser::new(0).parse_all(&wasm) {
+        let payload = payload.or_internal("reading the snapshot")?;
+        match payload.as_section() {
+            Some((0, _)) | None => {}
+            Some((id, range)) => {
+                stripped.section(&RawSection { id, data: &wasm[range] });
+            }
+        }
+    }
+    Ok(stripped.finish())
+}
+
+/// What wizer asks of an instance.
+struct State<'a>(&'a mut Instance);
+
+impl InstanceState for State<'_> {
+    async fn global_get(&mut self, name: &str, _: ValType) -> SnapshotVal {
+        let instance = self.0.wasm_instance();
+        let global = instance.get_global(&mut self.0.store, name).expect("wizer exported this global");
+        match global.get(&mut self.0.store) {
+            wasmtime::Val::I32(value) => SnapshotVal::I32(value),
+            wasmtime::Val::I64(value) => SnapshotVal::I64(value),
+            wasmtime::Val::F32(value) => SnapshotVal::F32(value),
+            wasmtime::Val::F64(value) => SnapshotVal::F64(value),
+            wasmtime::Val::V128(value) => SnapshotVal::V128(value.as_u128()),
+            _ => unreachable!("wizer refused a module with other globals"),
+        }
+    }
+
+    async fn memory_contents(&mut self, name: &str, contents: impl FnOnce(&[u8]) + Send) {
+        let instance = self.0.wasm_instance();
+        let memory = instance.get_memory(&mut self.0.store, name).expect("wizer exported this memory");
+        contents(memory.data(&self.0.store));
+    }
+}
+
+/// The compiled functions of the first compilation, each handed out once to the second.
+#[derive(Default)]
+struct FunctionStore {
+    compiled: Mutex<HashMap<Vec<u8>, Vec<u8>>>,
+    reuse_only: AtomicBool,
+    asked: AtomicU64,
+    progress: Progress,
+}
+
+impl FunctionStore {
+    /// From now on nothing is added, and what is taken is gone: nobody compiles a third time.
+    fn reuse_only(&self) {
+        self.reuse_only.store(true, Ordering::Relaxed);
+    }
+
+    /// Announces a compilation and counts its functions as they are asked for.
+    fn during<T>(&self, what: &str, wasm: &[u8], compile: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.asked.store(0, Ordering::Relaxed);
+        self.progress.during_counted(what, functions(wasm), Unit::Functions, compile)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Vec<u8>, Vec<u8>>> {
+        self.compiled.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How many functions the module defines.
+fn functions(wasm: &[u8]) -> Option<u64> {
+    Parser::new(0).parse_all(wasm).find_map(|payload| match payload {
+        Ok(wasmparser::Payload::FunctionSection(section)) => Some(section.count().into()),
+        _ => None,
+    })
+}
+
+impl CacheStore for FunctionStore {
+    fn get(&self, key: &[u8]) -> Option<Cow<'_, [u8]>> {
+        let asked = self.asked.fetch_add(1, Ordering::Relaxed) + 1;
+        if asked.is_multiple_of(256) {
+            self.progress.step(Step::Advance { done: asked });
+        }
+        if !self.reuse_only.load(Ordering::Relaxed) {
+            return self.lock().get(key).cloned().map(Cow::Owned);
+        }
+        self.lock().remove(key).map(Cow::Owned)
+    }
+
+    fn insert(&self, key: &[u8], value: Vec<u8>) -> bool {
+        if self.reuse_only.load(Ordering::Relaxed) {
+            return false;
+        }
+        self.lock().insert(key.to_vec(), value);
+        true
+    }
+}
+
+impl std::fmt::Debug for FunctionStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "FunctionStore({} functions)", self.lock().len())
+    }
+}
