@@ -163,6 +163,9 @@ impl Cache {
     }
 
     fn look(&self, kind: &str, key: &str) -> Look {
+        if let Err(error) = check_name(kind).and_then(|()| check_name(key)) {
+            return Look::Broken(error.to_string());
+        }
         let place = self.place(kind, key);
         match place.symlink_metadata() {
             Err(error) if error.kind() == ErrorKind::NotFound => return Look::Absent,
@@ -328,3 +331,6 @@ fn size_of(path: &Path) -> u64 {
         Err(_) => 0,
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests;

@@ -131,3 +131,6 @@ fn missing(artefact: &Artefact, wheel: &Wheel, cache: &Cache, error: Error) -> E
         pip::by_hand(artefact, wheel),
     ))
 }
+
+#[cfg(all(test, unix))]
+mod tests;

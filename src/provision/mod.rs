@@ -10,6 +10,8 @@ mod inventory;
 mod pip;
 mod platform;
 mod seal;
+#[cfg(test)]
+mod testing;
 mod wheel;
 
 pub(crate) use artefact::{

