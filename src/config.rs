@@ -1,8 +1,20 @@
 //! Where the settings come from: explicit value, environment, config file, default, in this order.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
 
-use crate::Result;
+use serde::Deserialize;
+
+use crate::{Error, Result};
+
+const PREFIX: &str = "SLM_CODE_INTERPRETER_";
+const FOLDER: &str = "slm-code-interpreter";
+const DEFAULT_N_CTX: usize = 2048;
+const DEFAULT_N_THREADS: usize = 4;
+/// A config file has eight lines; whatever is longer than this is not one.
+const MAX_CONFIG_FILE: u64 = 1 << 20;
 
 /// Explicit settings; whatever is `None` is looked for in the environment, the config file and the defaults.
 #[derive(Clone, Debug, Default)]
@@ -43,7 +55,289 @@ impl Config {
     /// # Errors
     /// A config file that cannot be read or does not parse, or a value that is not of its kind; the message names where it stands.
     pub fn resolve(overrides: Overrides) -> Result<Config> {
-        let _ = overrides;
-        todo!("provision helper")
+        let platform = PlatformFolders { config: dirs::config_dir(), cache: dirs::cache_dir() };
+        resolve_from(overrides, &|name| std::env::var_os(name), platform)
+    }
+}
+
+/// Where this platform keeps such things; absent where there is no home folder.
+struct PlatformFolders {
+    config: Option<PathBuf>,
+    cache: Option<PathBuf>,
+}
+
+/// What `resolve` does, with the surroundings as arguments so that tests need no process environment.
+fn resolve_from(
+    explicit: Overrides,
+    environment: &dyn Fn(&str) -> Option<OsString>,
+    platform: PlatformFolders,
+) -> Result<Config> {
+    let environment = Environment(environment);
+    let named = explicit.config_file.or_else(|| environment.path("CONFIG"));
+    let file = match named {
+        Some(path) => ConfigFile::read(&path)?,
+        None => platform.config.map_or(Ok(None), |folder| ConfigFile::read_if_there(&folder.join(FOLDER)))?,
+    }
+    .unwrap_or_default();
+
+    let cache_dir = explicit
+        .cache_dir
+        .or_else(|| environment.path("CACHE_DIR"))
+        .or(file.cache_dir)
+        .or_else(|| platform.cache.map(|folder| folder.join(FOLDER)))
+        .ok_or_else(|| {
+            Error::usage("no place for the cache: this account has no home folder")
+                .advise(format!("set {PREFIX}CACHE_DIR to a folder of your own"))
+        })?;
+    Ok(Config {
+        model: or_environment(explicit.model, || environment.model())?.or(file.model),
+        // pip runs in a folder of its own, so a relative path would change its meaning on the way.
+        cache_dir: absolute(cache_dir)?,
+        n_ctx: positive("n_ctx", or_environment(explicit.n_ctx, || environment.count("N_CTX"))?.or(file.n_ctx))?
+            .unwrap_or(DEFAULT_N_CTX),
+        n_threads: positive(
+            "n_threads",
+            or_environment(explicit.n_threads, || environment.count("N_THREADS"))?.or(file.n_threads),
+        )?
+        .unwrap_or_else(default_n_threads),
+        python_wheel: explicit.python_wheel.or_else(|| environment.path("PYTHON_WHEEL")).or(file.python_wheel),
+        onnxruntime: explicit.onnxruntime.or_else(|| environment.path("ONNXRUNTIME")).or(file.onnxruntime),
+        model_wheel: explicit.model_wheel.or_else(|| environment.path("MODEL_WHEEL")).or(file.model_wheel),
+        offline: or_environment(explicit.offline, || environment.switch("OFFLINE"))?.or(file.offline).unwrap_or(false),
+    })
+}
+
+/// A bad value in the environment is an error only where it would be used.
+fn or_environment<T>(explicit: Option<T>, environment: impl FnOnce() -> Result<Option<T>>) -> Result<Option<T>> {
+    explicit.map_or_else(environment, |value| Ok(Some(value)))
+}
+
+fn positive(name: &str, value: Option<usize>) -> Result<Option<usize>> {
+    match value {
+        Some(0) => Err(Error::usage(format!("{name} is 0, but must be at least 1"))),
+        value => Ok(value),
+    }
+}
+
+fn default_n_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get().min(DEFAULT_N_THREADS))
+}
+
+fn absolute(path: PathBuf) -> Result<PathBuf> {
+    std::path::absolute(&path).map_err(|error| Error::usage(error).context(path.display()))
+}
+
+struct Environment<'a>(&'a dyn Fn(&str) -> Option<OsString>);
+
+impl Environment<'_> {
+    /// Empty counts as unset, as in `VARIABLE= command`.
+    fn raw(&self, name: &str) -> Option<OsString> {
+        (self.0)(&format!("{PREFIX}{name}")).filter(|value| !value.is_empty())
+    }
+
+    fn path(&self, name: &str) -> Option<PathBuf> {
+        self.raw(name).map(PathBuf::from)
+    }
+
+    fn text(&self, name: &str) -> Result<Option<String>> {
+        self.raw(name)
+            .map(|value| value.into_string().map_err(|_| Error::usage(format!("{PREFIX}{name} is not valid UTF-8"))))
+            .transpose()
+    }
+
+    /// `MODEL_PATH` is what the variable was called before it took names as well.
+    fn model(&self) -> Result<Option<String>> {
+        Ok(self.text("MODEL")?.or(self.text("MODEL_PATH")?))
+    }
+
+    fn count(&self, name: &str) -> Result<Option<usize>> {
+        let parse = |text: String| {
+            let text = text.trim();
+            text.parse().map_err(|_| Error::usage(format!("{PREFIX}{name} is {text:?}, which is not a whole number")))
+        };
+        self.text(name)?.map(parse).transpose()
+    }
+
+    fn switch(&self, name: &str) -> Result<Option<bool>> {
+        let Some(text) = self.text(name)? else { return Ok(None) };
+        match text.trim().to_ascii_lowercase().as_str() {
+            "1" | "true" | "yes" | "on" => Ok(Some(true)),
+            "0" | "false" | "no" | "off" => Ok(Some(false)),
+            _ => Err(Error::usage(format!("{PREFIX}{name} is {text:?}, which is neither yes nor no"))
+                .advise("use one of 1, true, yes, on or 0, false, no, off")),
+        }
+    }
+}
+
+/// What may stand in the config file: the settings by their own names, nothing else.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ConfigFile {
+    model: Option<String>,
+    cache_dir: Option<PathBuf>,
+    n_ctx: Option<usize>,
+    n_threads: Option<usize>,
+    python_wheel: Option<PathBuf>,
+    onnxruntime: Option<PathBuf>,
+    model_wheel: Option<PathBuf>,
+    offline: Option<bool>,
+}
+
+impl ConfigFile {
+    fn read(path: &Path) -> Result<Option<Self>> {
+        let broken = |why: String| Error::usage(why).context(format!("config file {}", path.display()));
+        let mut text = String::new();
+        File::open(path)
+            .and_then(|file| file.take(MAX_CONFIG_FILE + 1).read_to_string(&mut text))
+            .map_err(|error| broken(error.to_string()))?;
+        if text.len() as u64 > MAX_CONFIG_FILE {
+            return Err(broken(format!("longer than {MAX_CONFIG_FILE} bytes")));
+        }
+        let file: Self = toml::from_str(&text).map_err(|error| {
+            let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
+            broken(format!("line {line}: {}", error.message().replace('\n', ", ")))
+        })?;
+        Ok(Some(file.relative_to(path.parent().unwrap_or(Path::new("")))))
+    }
+
+    fn read_if_there(folder: &Path) -> Result<Option<Self>> {
+        let path = folder.join("config.toml");
+        match path.symlink_metadata() {
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+            _ => Self::read(&path),
+        }
+    }
+
+    /// Paths in the file count from where it lies, so that it means the same wherever the command is run.
+    fn relative_to(mut self, folder: &Path) -> Self {
+        for path in [&mut self.cache_dir, &mut self.python_wheel, &mut self.onnxruntime, &mut self.model_wheel] {
+            *path = path.take().filter(|path| !path.as_os_str().is_empty()).map(|path| folder.join(path));
+        }
+        self.model = self.model.filter(|model| !model.is_empty());
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Surroundings {
+        variables: Vec<(&'static str, String)>,
+        config: Option<PathBuf>,
+        cache: Option<PathBuf>,
+    }
+
+    fn given(variables: &[(&'static str, &str)]) -> Surroundings {
+        Surroundings {
+            variables: variables.iter().map(|(name, value)| (*name, value.to_string())).collect(),
+            config: None,
+            cache: Some(PathBuf::from("/home/someone/.cache")),
+        }
+    }
+
+    impl Surroundings {
+        fn resolve(&self, explicit: Overrides) -> Result<Config> {
+            let environment = |name: &str| {
+                let name = name.strip_prefix(PREFIX).expect("only our own variables are read");
+                self.variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
+            };
+            let platform = PlatformFolders { config: self.config.clone(), cache: self.cache.clone() };
+            resolve_from(explicit, &environment, platform)
+        }
+    }
+
+    fn file_saying(text: &str) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join(FOLDER);
+        std::fs::create_dir(&place).unwrap();
+        std::fs::write(place.join("config.toml"), text).unwrap();
+        folder
+    }
+
+    #[test]
+    fn defaults_stand_when_nothing_is_said() {
+        let config = given(&[]).resolve(Overrides::default()).unwrap();
+        assert_eq!(config.model, None);
+        assert_eq!(config.cache_dir, Path::new("/home/someone/.cache/slm-code-interpreter"));
+        assert_eq!(config.n_ctx, 2048);
+        let cores = std::thread::available_parallelism().unwrap().get();
+        assert_eq!(config.n_threads, cores.min(4));
+        assert!(!config.offline);
+    }
+
+    #[test]
+    fn explicit_beats_environment_beats_file_beats_default() {
+        let folder = file_saying("n_ctx = 11\nn_threads = 12\nmodel = 'from-file'\nmodel_wheel = 'wheels/m.whl'");
+        let mut surroundings = given(&[("N_CTX", "21"), ("MODEL", "from-environment"), ("N_THREADS", "")]);
+        surroundings.config = Some(folder.path().into());
+        let config = surroundings.resolve(Overrides { n_ctx: Some(31), ..Overrides::default() }).unwrap();
+        assert_eq!(config.n_ctx, 31);
+        assert_eq!(config.model.as_deref(), Some("from-environment"));
+        assert_eq!(config.n_threads, 12, "an empty variable counts as unset");
+        assert_eq!(config.model_wheel, Some(folder.path().join(FOLDER).join("wheels/m.whl")));
+        assert_eq!(surroundings.resolve(Overrides::default()).unwrap().n_ctx, 21);
+    }
+
+    #[test]
+    fn the_older_spelling_counts_only_when_the_newer_is_unset() {
+        let older = given(&[("MODEL_PATH", "old.gguf")]).resolve(Overrides::default()).unwrap();
+        assert_eq!(older.model.as_deref(), Some("old.gguf"));
+        let both = given(&[("MODEL_PATH", "old.gguf"), ("MODEL", "new")]).resolve(Overrides::default()).unwrap();
+        assert_eq!(both.model.as_deref(), Some("new"));
+    }
+
+    #[test]
+    fn a_named_config_file_replaces_the_platforms_and_must_exist() {
+        let platform = file_saying("n_ctx = 1");
+        let named = file_saying("n_ctx = 2");
+        let path = named.path().join(FOLDER).join("config.toml");
+        let mut surroundings = given(&[("CONFIG", path.to_str().unwrap())]);
+        surroundings.config = Some(platform.path().into());
+        assert_eq!(surroundings.resolve(Overrides::default()).unwrap().n_ctx, 2);
+
+        let missing = Overrides { config_file: Some("/nowhere/c.toml".into()), ..Overrides::default() };
+        let error = surroundings.resolve(missing).unwrap_err();
+        assert!(error.is_usage() && error.to_string().contains("/nowhere/c.toml"), "{error}");
+    }
+
+    #[test]
+    fn an_unknown_key_names_its_line_and_the_known_ones() {
+        let folder = file_saying("n_ctx = 5\nthreads = 3\n");
+        let mut surroundings = given(&[]);
+        surroundings.config = Some(folder.path().into());
+        let message = surroundings.resolve(Overrides::default()).unwrap_err().to_string();
+        for part in ["line 2", "threads", "n_threads", "python_wheel"] {
+            assert!(message.contains(part), "{part:?} is not in {message}");
+        }
+        assert_eq!(message.lines().count(), 1);
+    }
+
+    #[test]
+    fn offline_takes_the_usual_words_and_refuses_others_by_name() {
+        for (word, meaning) in [("1", true), ("TRUE", true), ("yes", true), ("on", true), ("0", false), ("Off", false)]
+        {
+            assert_eq!(given(&[("OFFLINE", word)]).resolve(Overrides::default()).unwrap().offline, meaning, "{word}");
+        }
+        let error = given(&[("OFFLINE", "maybe")]).resolve(Overrides::default()).unwrap_err();
+        assert!(error.is_usage() && error.to_string().contains("SLM_CODE_INTERPRETER_OFFLINE"), "{error}");
+        let explicit = Overrides { offline: Some(false), ..Overrides::default() };
+        assert!(!given(&[("OFFLINE", "maybe")]).resolve(explicit).unwrap().offline, "an unused value is not read");
+    }
+
+    #[test]
+    fn numbers_that_are_none_are_refused() {
+        for bad in ["zero", "-1", "0", "1.5"] {
+            let error = given(&[("N_CTX", bad)]).resolve(Overrides::default()).unwrap_err();
+            assert!(error.is_usage() && error.to_string().to_lowercase().contains("n_ctx"), "{bad}: {error}");
+        }
+    }
+
+    #[test]
+    fn without_a_home_the_cache_must_be_named() {
+        let mut surroundings = given(&[]);
+        surroundings.cache = None;
+        let error = surroundings.resolve(Overrides::default()).unwrap_err();
+        assert!(error.advice().unwrap().contains("SLM_CODE_INTERPRETER_CACHE_DIR"), "{error:?}");
     }
 }

