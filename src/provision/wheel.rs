@@ -9,7 +9,6 @@ use sha2::{Digest, Sha256};
 use zip::ZipArchive;
 
 use super::artefact::{Artefact, Member, Wheel};
-use super::megabytes;
 use crate::error::OrInternal;
 use crate::{Cancel, Error, Progress, Result, Step};
 
@@ -155,7 +154,7 @@ impl Unpacking<'_> {
         })
         .map_err(|error| error.context(to.display()))?;
         if written > most {
-            return Err(Error::internal(format!("{} is larger than {}", to.display(), megabytes(most))));
+            return Err(Error::internal(format!("{} is larger than {most} bytes", to.display())));
         }
         self.done += written;
         Ok(())

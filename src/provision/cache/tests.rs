@@ -154,6 +154,7 @@ fn what_a_dead_builder_left_is_swept_and_what_a_live_one_builds_is_not() {
         fs::create_dir(&left).unwrap();
         fill(&left, "half").unwrap();
     }
+    fs::write(place.cache.root.join(STAGING).join(".seal-abc"), "half").unwrap();
     let _alive = place.cache.try_lock(KIND, "alive").unwrap().unwrap();
     place.build(KEY, "whole").unwrap();
     assert_eq!(place.staged(), [format!("{}xyz", staging_prefix(KIND, "alive"))]);
