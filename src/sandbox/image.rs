@@ -18,7 +18,13 @@ use crate::provision::{self, Cache, Folder, MPL_DATA, PYTHON_LIB, PYTHON_WASM};
 use crate::{Cancel, Config, Error, Result};
 
 const RECIPE: Recipe<'static> = Recipe {
-    driver: include_str!("../../python-runtime/_slm_cell.py"),
+    driver: &[
+        ("_slm_wire", include_str!("../../python-runtime/_slm_wire.py")),
+        ("_slm_bundle", include_str!("../../python-runtime/_slm_bundle.py")),
+        ("_slm_world", include_str!("../../python-runtime/_slm_world.py")),
+        ("_slm_error", include_str!("../../python-runtime/_slm_error.py")),
+        ("_slm_cell", include_str!("../../python-runtime/_slm_cell.py")),
+    ],
     preload: include_str!("../../wasm/preload.py"),
 };
 

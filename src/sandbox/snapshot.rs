@@ -29,8 +29,8 @@ const WALL: Duration = Duration::from_secs(300);
 
 /// What is put into the interpreter before the snapshot.
 pub(super) struct Recipe<'a> {
-    /// The module `_slm_cell`.
-    pub(super) driver: &'a str,
+    /// The cell driver's modules and their sources, each after those that it imports.
+    pub(super) driver: &'a [(&'a str, &'a str)],
     /// Run once; what it imports stays imported.
     pub(super) preload: &'a str,
 }
@@ -76,13 +76,17 @@ fn preloaded(engine: &Engine, module: &Module, mounts: &Mounts<'_>, recipe: &Rec
     instance.call("_initialize")?;
     instance.call("wizer.initialize")?;
     let ticker = Ticker::start(engine)?;
-    let install = format!(
-        "(lambda sys, module: (exec(compile({driver}, '<slm-code-interpreter>', 'exec'), module.__dict__), \
-         sys.modules.__setitem__('_slm_cell', module)))(__import__('sys'), __import__('types').ModuleType('_slm_cell')) and None",
-        driver = literal(recipe.driver)
-    );
-    let preload = format!("exec(compile({}, '<preload>', 'exec'), {{'__name__': 'preload'}})", literal(recipe.preload));
-    for code in [install, preload] {
+    let run = |code: String| format!("exec(compile({}, '<image>', 'exec'), {{'__name__': 'image'}})", literal(&code));
+    let modules = recipe.driver.iter().map(|(name, source)| {
+        format!(
+            "import sys, types\n\
+             module = sys.modules[{name:?}] = types.ModuleType({name:?})\n\
+             exec(compile({}, {name:?}, 'exec'), module.__dict__)",
+            literal(source)
+        )
+    });
+    let preload = [recipe.preload.to_owned(), "__import__('_slm_cell').install()".to_owned()];
+    for code in modules.chain(preload).map(run) {
         let turn = instance.turn(&code, WALL, None, cancel, &ticker)?;
         match turn.end {
             End::Returned(0) => {}

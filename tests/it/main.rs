@@ -1,0 +1,3 @@
+//! One binary that drives the built program and the library.
+
+mod architecture;
