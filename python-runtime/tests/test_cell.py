@@ -146,12 +146,14 @@ class SessionEnds(GuestCase):
     def test_numpy_is_reseeded_when_it_is_preloaded(self):
         fake = types.ModuleType("numpy.random")
         calls = []
-        fake.seed = lambda: calls.append(1)
+        fake.seed = calls.append
         sys.modules["numpy.random"] = fake
         self.addCleanup(sys.modules.pop, "numpy.random", None)
         _slm_cell.install()
         self.start()
-        self.assertEqual(calls, [1])
+        self.start()
+        self.assertEqual([len(words) for words in calls], [8, 8])
+        self.assertNotEqual(calls[0], calls[1])
 
     def test_finish_runs_exit_handlers_last_first_and_goes_on_after_errors(self):
         atexit._clear()  # the test runner's own
