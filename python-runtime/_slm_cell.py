@@ -1,0 +1,231 @@
+"""The cell driver: what the host calls to run cells in the guest's interpreter.
+
+Depends on `_slm_world`, `_slm_error`, `_slm_bundle` and `_slm_wire`. It is imported and `install`ed once, before the
+snapshot; then the host calls `start` once in each session, `run` for each cell, and `finish` at the end, each by a
+line of code through the wasm module's `turn`. Whether a cell succeeded the host sees from what `turn` returned; the
+frames sent meanwhile only say what happened. So a cell that failed ends in `SystemExit(1)`, which makes `turn` return
+1 and print nothing.
+"""
+
+import __future__
+
+import ast as _ast
+import atexit as _atexit
+import sys
+from gc import collect as _collect
+from json import JSONDecoder as _JSONDecoder
+from json.decoder import scanstring as _scanstring
+
+import _slm_bundle as _bundle
+import _slm_error as _error
+import _slm_wire as _wire
+import _slm_world as _world
+from _slm_wire import PRISTINE as __builtins__
+
+_decode = _JSONDecoder().decode
+_run_exit_handlers = _atexit._run_exitfuncs
+_excepthook = sys.__excepthook__
+_sys = vars(sys)
+_Expr, _Expression = _ast.Expr, _ast.Expression
+_ONLY_AST = _ast.PyCF_ONLY_AST
+_FUTURE = 0
+for _name in __future__.all_feature_names:
+    _FUTURE |= getattr(__future__, _name).compiler_flag
+del _name
+
+#: The namespace of `__main__`, where cells run.
+_main = None
+#: `from __future__` statements hold for the cells that follow, as at an interactive prompt.
+_flags = 0
+#: Sent when the driver itself could not go on, for want of memory or because of an audit hook; made beforehand.
+_LAST_WORDS = _wire.error("RuntimeError", "the cell ended, but its error could not be reported", None, "")
+_RUN, _START, _FINISH = (f"__import__('_slm_cell').{name}(" for name in ("run", "start", "finish"))
+_run_turn = None
+
+
+class _Quitter:
+    """`exit` and `quit`, which end the program; the session goes on with its next cell."""
+
+    def __init__(self, name):
+        self.__name__ = name
+
+    def __repr__(self):
+        return f"Use {self.__name__}() to end the program"
+
+    def __call__(self, code=None):
+        raise SystemExit(code)
+
+
+def install():
+    """Makes the interpreter ready for the snapshot. Once, after everything else has been imported."""
+    global _main, _flags, _run_turn
+    _main, _flags = vars(sys.modules["__main__"]), 0
+    additions = {"display": _bundle.display, "exit": _Quitter("exit"), "quit": _Quitter("quit")}
+    modules = ("__main__", "builtins", "sys", "ast", "linecache", "_reactor", "_host")
+    _world.install(additions, modules + tuple(name for name in sys.modules if name.startswith("_slm_")))
+    for function in (run, _world.leave, _wire.send, _error.report):
+        _error.hide(function)
+    # The module's own `turn` parses and compiles the host's line with names that cells can replace. Ours reads it.
+    reactor = sys.modules.get("_reactor")
+    if reactor is not None and hasattr(reactor, "_run_turn") and reactor._run_turn is not _turn:
+        _run_turn, reactor._run_turn = reactor._run_turn, _turn
+
+
+def start(settings):
+    """Starts a session: `settings` is JSON, `argv` becomes sys.argv and `bind` holds texts for global variables."""
+    settings = _decode(settings)
+    _sys["argv"] = settings.get("argv", ["cell"])
+    _main.update(settings.get("bind", {}))
+    _world.freshen()
+
+
+def run(source, number):
+    """Runs one cell in `__main__`. Returns when it succeeded, else raises SystemExit(1)."""
+    failed = True
+    try:
+        failed = _run(source, f"<cell {number}>")
+    except BaseException:
+        _world.quiet()
+        _wire.send(_LAST_WORDS)
+        try:
+            _world.leave(_main)
+        except BaseException:
+            pass
+    if failed:
+        raise SystemExit(1)
+
+
+def finish():
+    """Ends the session: runs the exit handlers, whose errors Python prints, and flushes what is open."""
+    try:
+        _world.enter(_main)
+        _run_exit_handlers()
+    except BaseException as exc:
+        caught = exc
+    else:
+        caught = None
+    _world.quiet()
+    if caught is not None:
+        _print_exception("Error in atexit handlers:\n", caught)
+    _world.leave(_main)
+
+
+def _turn(text, name):
+    """Stands in for the module's `_run_turn`: our three calls are read without `eval`, anything else goes on to it."""
+    if text.startswith(_RUN + '"'):
+        source, end = _scanstring(text, len(_RUN) + 1)
+        run(source, int(text[end:].strip(",) ")))
+    elif text.startswith(_START + '"'):
+        start(_scanstring(text, len(_START) + 1)[0])
+    elif text == _FINISH + ")":
+        finish()
+    else:
+        _run_turn(text, name)
+
+
+def _run(source, name):
+    """Runs the cell, makes the interpreter pristine again, then reports. Says whether the cell failed."""
+    caught = None
+    try:
+        _error.register(name, source)
+        _world.enter(_main)
+        _execute(source, name)
+    except BaseException as exc:
+        caught = exc
+    try:
+        _world.quiet()
+    except BaseException:
+        _world.quiet()  # a trace function saw the first call, and is removed because it raised
+    try:
+        if type(caught) is MemoryError:
+            _world.release_ballast()
+        _world.leave(_main)
+        if caught is None:
+            return False
+        if issubclass(type(caught), SystemExit):
+            return _exited(caught)
+        _failed(caught, name)
+        return True
+    finally:
+        caught = None  # its traceback leads to this frame, which would keep both alive
+
+
+def _execute(source, name):
+    global _flags
+    tree = compile(source, name, "exec", _flags | _ONLY_AST, True)
+    last = tree.body.pop().value if tree.body and type(tree.body[-1]) is _Expr else None
+    body = compile(tree, name, "exec", _flags, True)
+    flags = _flags | body.co_flags & _FUTURE
+    # Before anything runs: a mistake in the last expression is a mistake in the cell.
+    last = None if last is None else compile(_Expression(last), name, "eval", flags, True)
+    _flags = flags
+    if tree.body:
+        exec(body, _main)
+    if last is None:
+        return
+    value = eval(last, _main)
+    if value is not None:
+        # Where Python's own prompt keeps it: a global variable `_` of the cell's own stays untouched.
+        _world.remember(value)
+        _wire.send(_wire.bundle("result", _bundle.bundle(value), _wire.FRAME))
+
+
+def _exited(exc):
+    """Reports a SystemExit as the process it would have ended, and says whether that is a failure."""
+    try:
+        code = exc.code
+    except BaseException:
+        code = 1
+    if code is None:
+        code = 0
+    elif issubclass(type(code), int):
+        # As CPython: what does not fit into a C int is -1.
+        code = int.__and__(code, 255) if int.__rshift__(code, 31) in (0, -1) else 255
+    else:
+        try:
+            text = str(code)
+        except BaseException:
+            text = ""
+        _in_cells_world(_world.write_error, text + "\n")
+        code = 1
+    _wire.send(_wire.exit(code))
+    return code != 0
+
+
+def _failed(exc, name):
+    tb = _error.strip(exc)
+    _error.report(exc, name)
+    if issubclass(type(exc), MemoryError):
+        # The failed frames hold what filled the memory.
+        _error.set_traceback(exc, None)
+        _sys["last_exc"] = _sys["last_value"] = _sys["last_traceback"] = None
+        _collect()
+        return
+    _sys["last_exc"] = _sys["last_value"] = exc
+    _sys["last_type"], _sys["last_traceback"] = type(exc), tb
+    hook = _sys.get("excepthook")
+    if hook is not _excepthook and hook is not None:
+        _in_cells_world(_call_hook, hook, exc, tb)
+
+
+def _call_hook(hook, exc, tb):
+    """Calls the cells' own sys.excepthook, as Python would. The frame has been sent: the hook only adds output."""
+    try:
+        hook(type(exc), exc, tb)
+    except BaseException as wrong:
+        _print_exception("Error in sys.excepthook:\n", wrong)
+
+
+def _print_exception(heading, exc):
+    _error.strip(exc)
+    _world.write_error(heading + _error.text(exc))
+
+
+def _in_cells_world(function, *args):
+    """Calls what speaks through the cells' own streams and builtins."""
+    _world.enter(_main)
+    try:
+        function(*args)
+    finally:
+        _world.quiet()
+        _world.leave(_main)

@@ -1,0 +1,103 @@
+"""MIME bundles of results and displays, and the bounds of their frames."""
+
+import base64
+import json
+
+from guest import HOST, GuestCase, _slm_wire
+
+RICH = """
+class Rich:
+    def __repr__(self): return 'plain'
+    def _repr_html_(self): return '<b>html</b>'
+    def _repr_markdown_(self): return '**md**', {'isolated': True}
+    def _repr_svg_(self): return None
+    def _repr_png_(self): return b'\\x89PNG'
+    def _repr_jpeg_(self): raise SystemExit(3)
+    def _repr_latex_(self): return '$x$'
+    def _repr_json_(self): return {'a': [1, 'ж']}
+"""
+
+
+class Bundles(GuestCase):
+    def test_jupyters_methods(self):
+        self.assertEqual(self.result(RICH + "Rich()"), {
+            "text/plain": "plain", "text/html": "<b>html</b>", "text/markdown": "**md**", "text/latex": "$x$",
+            "image/png": base64.b64encode(b"\x89PNG").decode(), "application/json": '{"a": [1, "\\u0436"]}'})
+        self.assertEqual(set(self.result("Rich")), {"text/plain"})
+
+    def test_mimebundle_goes_first_and_repr_stays_the_plain_text(self):
+        self.assertOk(RICH + """
+class Both(Rich):
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        return {'text/html': 'bundled', 'text/plain': 'forged', 'application/x+json': {'k': 1},
+                'image/gif': b'GIF', 5: 'x', 'bad': object()}, {'meta': 1}
+""")
+        data = self.result("Both()")
+        self.assertEqual((data["text/html"], data["text/plain"]), ("bundled", "plain"))
+        self.assertEqual((data["application/x+json"], data["image/gif"]), ('{"k": 1}', "R0lG"))
+        self.assertEqual([key for key in data if key in ("5", "bad")], [])
+
+    def test_hostile_values(self):
+        raised = "<H: repr() raised {}>"
+        for body, plain in (
+            ("def __repr__(s): raise SystemExit(0)", raised.format("SystemExit")),
+            ("def __repr__(s): raise KeyboardInterrupt", raised.format("KeyboardInterrupt")),
+            ("def __repr__(s): return 5", raised.format("TypeError")),
+            ("def __repr__(s): return repr(s)", raised.format("RecursionError")),
+            ("def __getattr__(s, n): raise KeyboardInterrupt\n    def __repr__(s): return 'r'", "r"),
+            ("def __getattribute__(s, n): raise SystemExit\n    def __repr__(s): return 'r'", "r"),
+            ("def __getattr__(s, n): return lambda *a: 'everything'\n    def __repr__(s): return 'r'", "r"),
+            ("__class__ = property(lambda s: 1/0)\n    def __repr__(s): return 'r'", "r"),
+            ("_repr_html_ = 5\n    def __repr__(s): return 'r'", "r"),
+            ("def __eq__(s, o): 1/0\n    __ne__ = __bool__ = __len__ = __eq__\n    def __repr__(s): return 'r'", "r"),
+            ("def __repr__(s): return S('r')\nclass S(str):\n    def encode(s, *a): 1/0\n"
+             "    __len__ = __str__ = __iter__ = encode", "r"),
+        ):
+            with self.subTest(body):
+                self.assertEqual(self.result(f"class H:\n    {body}\nH()"), {"text/plain": plain})
+        self.assertEqual(self.result("from unittest.mock import MagicMock\nm = MagicMock(name='m')\nm").keys(),
+                         {"text/plain"})
+
+    def test_surrogates_and_control_characters(self):
+        self.assertEqual(self.result("class R:\n    def __repr__(s): return '\\ud800\\x00\\x1b\\u2028'\nR()"),
+                         {"text/plain": "\ufffd\x00\x1b\u2028"})
+
+    def test_a_long_text_is_cut_with_a_mark(self):
+        for text, count in (("'x' * (3 << 20)", 3 << 20), ("'\\0' * (1 << 20)", 4 << 20), ("'🐸' * (1 << 20)", 1 << 20),
+                            ("'\\0' * 200_000 + 'x' * 900_000", 1_700_000)):
+            with self.subTest(text):
+                plain = self.result(text)["text/plain"]
+                self.assertLessEqual(len(HOST.frames[0]), _slm_wire.FRAME)
+                self.assertGreater(len(HOST.frames[0]), _slm_wire.FRAME // 2)
+                self.assertTrue(plain.endswith(f"… ({count + 2 - plain.index('…')} more characters)"), plain[-60:])
+
+    def test_what_does_not_fit_is_left_out_whole(self):
+        data = self.result("class R:\n    def __repr__(s): return 'p' * (2 << 20)\n"
+                           "    def _repr_html_(s): return 'h' * 100_000\n"
+                           "    def _repr_png_(s): return b'b' * 600_000\nR()")
+        self.assertEqual(len(data["text/html"]), 100_000)
+        self.assertNotIn("image/png", data)
+        self.assertIn("more characters", data["text/plain"])
+        self.assertLessEqual(len(HOST.frames[0]), _slm_wire.FRAME)
+        data = self.result("class R:\n    def _repr_mimebundle_(s): return {f't/{i}': 'x' for i in range(1000)}\nR()")
+        self.assertLess(len(data), 40)
+
+    def test_text_just_at_the_bound(self):
+        for length in (_slm_wire.FRAME - 1024 - 2 + delta for delta in (-3, -2, -1, 0, 1)):
+            with self.subTest(length):
+                plain = self.result(f"class R:\n    def __repr__(s): return 'x' * {length}\nR()")["text/plain"]
+                self.assertEqual("…" in plain, length > _slm_wire.FRAME - 1026)
+
+
+class Display(GuestCase):
+    def test_display_sends_a_bundle_for_each_object(self):
+        frames = self.assertOk(RICH + "display(1, Rich())\ndisplay({'text/html': '<i>'}, raw=True)\n2")
+        self.assertEqual([f["kind"] for f in frames], ["display", "display", "display", "result"])
+        self.assertEqual(frames[0]["data"], {"text/plain": "1"})
+        self.assertEqual(frames[1]["data"]["text/html"], "<b>html</b>")
+        self.assertEqual(frames[2]["data"], {"text/plain": "", "text/html": "<i>"})
+
+    def test_a_display_may_be_larger_than_a_result(self):
+        self.assertOk("class R:\n    def _repr_png_(s): return b'b' * (2 << 20)\ndisplay(R())")
+        self.assertGreater(len(json.loads(HOST.frames[0])["data"]["image/png"]), 2 << 20)
+        self.assertLessEqual(len(HOST.frames[0]), _slm_wire.DISPLAY)
