@@ -5,12 +5,13 @@
 //! and restored. Both compilations share a store of compiled functions: all but a few are the same in both.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use serde_json::json;
 use wasm_encoder::RawSection;
 use wasmparser::{Parser, ValType};
 use wasmtime::{CacheStore, Engine, Module};
@@ -29,9 +30,9 @@ const WALL: Duration = Duration::from_secs(300);
 
 /// What is put into the interpreter before the snapshot.
 pub(super) struct Recipe<'a> {
-    /// The cell driver's modules and their sources, each after those that it imports.
+    /// The cell driver's modules and their sources.
     pub(super) driver: &'a [(&'a str, &'a str)],
-    /// Run once; what it imports stays imported.
+    /// A module whose `build(driver, mounts)` imports what shall stay imported and installs the driver.
     pub(super) preload: &'a str,
 }
 
@@ -76,25 +77,24 @@ fn preloaded(engine: &Engine, module: &Module, mounts: &Mounts<'_>, recipe: &Rec
     instance.call("_initialize")?;
     instance.call("wizer.initialize")?;
     let ticker = Ticker::start(engine)?;
-    let run = |code: String| format!("exec(compile({}, '<image>', 'exec'), {{'__name__': 'image'}})", literal(&code));
-    let modules = recipe.driver.iter().map(|(name, source)| {
-        format!(
-            "import sys, types\n\
-             module = sys.modules[{name:?}] = types.ModuleType({name:?})\n\
-             exec(compile({}, {name:?}, 'exec'), module.__dict__)",
-            literal(source)
-        )
-    });
-    let preload = [recipe.preload.to_owned(), "__import__('_slm_cell').install()".to_owned()];
-    for code in modules.chain(preload).map(run) {
-        let turn = instance.turn(&code, WALL, None, cancel, &ticker)?;
-        match turn.end {
-            End::Returned(0) => {}
-            End::Cancelled => return Err(Error::cancelled()),
-            end => return Err(Error::internal(format_args!("{end:?}: {}", turn.stderr.text)).context("preloading Python")),
+    let sources: BTreeMap<&str, &str> = recipe.driver.iter().copied().collect();
+    let sources = json!(sources).to_string();
+    let text = format!(
+        "space = {{'__name__': 'preload'}}\nexec(compile({}, '<preload>', 'exec'), space)\nspace['build']({sources}, {})",
+        literal(recipe.preload),
+        Mounts::COUNT
+    );
+    let code = format!("exec({}, {{}})", literal(&text));
+    let turn = instance.turn(&code, WALL, None, cancel, &ticker)?;
+    match turn.end {
+        End::Returned(0) => Ok(instance),
+        End::Cancelled => Err(Error::cancelled()),
+        end => {
+            let last = turn.stderr.text.lines().last().unwrap_or_default();
+            log::debug!("preloading Python: {}", turn.stderr.text);
+            Err(Error::internal(format_args!("{end:?}: {last}")).context("preloading Python"))
         }
     }
-    Ok(instance)
 }
 
 /// A JSON string is a Python string literal: both know the same escapes.

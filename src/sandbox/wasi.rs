@@ -36,6 +36,11 @@ pub(super) struct Mounts<'a> {
     pub(super) root: &'a Path,
 }
 
+impl Mounts<'_> {
+    /// How many there are: the guest's descriptors from 3 on.
+    pub(super) const COUNT: usize = 5;
+}
+
 /// The state of one store.
 pub(super) struct Guest {
     wasi: WasiP1Ctx,
