@@ -142,12 +142,15 @@ def _run(source, name):
         _world.leave(_main)
         if caught is None:
             return False
-        if issubclass(type(caught), SystemExit):
+        tb = _error.strip(caught)
+        # A SystemExit that did not come out of this cell (an audit hook can raise it before the cell has begun) does
+        # not make a success of it.
+        if issubclass(type(caught), SystemExit) and tb is not None and tb.tb_frame.f_code.co_filename == name:
             return _exited(caught)
-        _failed(caught, name)
+        _failed(caught, tb, name)
         return True
     finally:
-        caught = None  # its traceback leads to this frame, which would keep both alive
+        caught = tb = None  # the traceback leads to this frame, which would keep both alive
 
 
 def _execute(source, name):
@@ -192,8 +195,7 @@ def _exited(exc):
     return code != 0
 
 
-def _failed(exc, name):
-    tb = _error.strip(exc)
+def _failed(exc, tb, name):
     _error.report(exc, name)
     if issubclass(type(exc), MemoryError):
         # The failed frames hold what filled the memory.

@@ -4,8 +4,6 @@
 it looks up by names that a cell can replace is looked up so here too.
 """
 
-import ast
-import atexit
 import builtins
 import json
 import linecache

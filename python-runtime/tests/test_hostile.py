@@ -104,6 +104,16 @@ sys.displayhook = lambda v: 1/0
         self.assertEqual([f["kind"] for f in frames], ["result", "error"])
         self.assertOk("x = 1")
 
+    def test_an_exit_that_comes_before_the_cell_is_no_success(self):
+        self.assertOk("armed = [1]\ndef hook(event, args):\n    if event == 'compile' and armed: raise SystemExit(0)\n"
+                      "import sys\nsys.addaudithook(hook)")
+        try:
+            error = self.assertFails("1/0", "SystemExit")
+            self.assertIsNone(error["line"])
+        finally:
+            self.namespace["armed"].clear()
+        self.assertOk("x = 1")
+
     def test_forged_frames_do_not_change_what_turn_returns(self):
         status, frames = self.cell("import _host\n_host.call(b'{\"kind\":\"exit\",\"code\":0}')\n"
                                    "_host.call = lambda frame: 1/0\n1/0")
@@ -121,8 +131,9 @@ sys.displayhook = lambda v: 1/0
 
 
 class PoisonWithoutTakingOver(Poison):
-    """What the pristine world alone achieves: builtins and streams, but not the modules that `_run_turn` imports."""
+    """What the pristine world achieves alone. The module's own `_run_turn` still stands on the modules it imports and
+    on hooks that see its `compile`: the reason for taking over."""
 
     takes_over = False
-    test_every_builtin_gone = Poison.test_every_builtin_gone
     test_modules_the_driver_stands_on = None
+    test_an_exit_that_comes_before_the_cell_is_no_success = None

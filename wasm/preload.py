@@ -1,0 +1,156 @@
+"""Runs in the guest once, before the snapshot is taken: imports what programs reach for, makes first uses cheap, and
+leaves the interpreter ready for the cell driver.
+
+The image's build executes this text in a namespace of its own, so that nothing lands in `__main__`, and calls `build`:
+
+    (lambda names: (exec(compile(TEXT, "<preload>", "exec"), names), names["build"](SOURCES, PREOPENS)))({})
+
+It is an ingredient of the image: a change here changes the image's hash. Each list may be trimmed by measuring.
+"""
+
+import gc
+import io
+import linecache
+import os
+import stat
+import sys
+import types
+
+#: The driver's modules, each importing only those before it.
+DRIVER = ("_slm_wire", "_slm_bundle", "_slm_error", "_slm_world", "_slm_cell")
+
+#: The standard library that small programs use. Free to have once in the image, milliseconds each to import later.
+LIBRARY = (
+    "abc argparse array ast base64 binascii bisect calendar cmath collections collections.abc contextlib copy csv "
+    "dataclasses datetime decimal difflib enum errno fractions functools glob hashlib heapq hmac html inspect io "
+    "itertools json keyword linecache locale logging math numbers operator os pathlib pickle platform pprint queue "
+    "random re reprlib secrets shutil signal statistics string struct sys tempfile textwrap threading time timeit "
+    "traceback types typing unicodedata urllib.parse uuid warnings weakref zlib"
+).split()
+
+#: Loaded by the library at a first use rather than with it.
+LAZY = "_strptime _suggestions _colorize encodings.idna encodings.latin_1 encodings.utf_8_sig tokenize".split()
+
+#: Larger or rarer parts: their share of the image's pages is to be measured before they stay.
+RARER = (
+    "asyncio bz2 concurrent.futures configparser email gzip http lzma sqlite3 tarfile tomllib unittest "
+    "unittest.mock xml.etree.ElementTree zipfile zoneinfo"
+).split()
+
+#: The packages whose import costs most: pandas alone is over half a second without the image.
+PACKAGES = "numpy numpy.random numpy.linalg pandas matplotlib matplotlib.pyplot".split()
+
+
+def build(sources, preopens, warm_figures=True):
+    """Prepares the interpreter. `sources` maps each name of `DRIVER` to its text; descriptors from 3 up to and without
+    3 + `preopens` are the guest's folders. Returns the modules that are not in this build of Python."""
+    missing = [name for name in LIBRARY + LAZY + RARER + PACKAGES if not _import(name)]
+    sys.modules["matplotlib"].use("agg")
+    warm()
+    if warm_figures:
+        warm_plots()
+    for name in DRIVER:
+        module = sys.modules[name] = types.ModuleType(name)
+        exec(compile(sources[name], f"<{name}>", "exec"), vars(module))
+    os.chdir("/work")
+    sys.modules["_slm_cell"].install()
+    linecache.clearcache()
+    check_descriptors(preopens)
+    # What is frozen the collector never visits: a session does not dirty the pages of the library's objects.
+    gc.collect()
+    gc.freeze()
+    return missing
+
+
+def _import(name):
+    try:
+        __import__(name)
+    except ImportError:
+        return False
+    return True
+
+
+def warm():
+    """Uses the packages once, so that what they make at a first use (type caches, lazy imports, compiled patterns,
+    specialised bytecode) is in the image. Prints nothing, keeps nothing, opens nothing."""
+    import csv
+    import datetime
+    import json
+    import re
+    import statistics
+    import traceback
+
+    import numpy as np
+    import pandas as pd
+
+    text = "date,department,revenue\n2024-01-15,Sales,25000\n2024-04-02,Sales,50000\n2024-05-20,Marketing,41000\n"
+    table = pd.read_csv(io.StringIO(text), parse_dates=["date"])
+    table["quarter"] = table["date"].dt.quarter
+    grouped = table.groupby(["department", "quarter"])["revenue"].sum().reset_index()
+    for frame in (table, grouped, grouped[grouped["revenue"] >= 40000], table.describe()):
+        frame.to_string(index=False)
+        repr(frame)
+        frame._repr_html_()
+    made = pd.DataFrame({"a": [1, 2, 3], "b": [0.5, 1.5, None], "c": ["x", "y", "z"]})
+    made.merge(made, on="a").sort_values("a").to_csv(io.StringIO(), index=False)
+    made.fillna(0).pivot_table(index="c", values="b", aggfunc="mean").to_json()
+    made["a"].sum(), made["b"].mean(), made.dtypes, made.iloc[0], made.loc[made["a"] > 1, "c"].tolist()
+    made["a"].apply(str), made["c"].value_counts(), made["c"].str.upper()
+    array = np.arange(12.0).reshape(3, 4)
+    repr(array @ array.T), array.mean(axis=0), np.linalg.inv(np.eye(2)), np.random.default_rng(0).normal(size=3)
+    json.loads(json.dumps({"a": [1, 2.5, None, "x"]}, indent=2))
+    list(csv.DictReader(io.StringIO(text)))
+    re.findall(r"(\w+)-(\d+)", "a-1 b-2")
+    datetime.datetime.strptime("2024-01-15", "%Y-%m-%d").strftime("%d %B %Y")
+    statistics.mean([1, 2, 3]), statistics.stdev([1, 2, 3])
+    for source in ("1 / 0", "undefined_name", "[].appendd", "if x", "{}['k']", "int('x')"):
+        try:
+            exec(compile(source, "<warm>", "exec"), {})
+        except Exception as exc:
+            "".join(traceback.TracebackException.from_exception(exc, compact=True).format())
+
+
+def warm_plots():
+    """Draws one figure, and lets go of the font files that drawing opened: their descriptors are dead in a session."""
+    from matplotlib import font_manager, pyplot
+
+    figure, axes = pyplot.subplots()
+    axes.plot([1, 2, 3], [1, 4, 9], label="line")
+    axes.bar([1, 2, 3], [3, 2, 1])
+    axes.set_title("Title")
+    axes.legend()
+    figure.savefig(io.BytesIO(), format="png")
+    pyplot.close("all")
+    del figure, axes
+    for owner in (font_manager, font_manager.fontManager, sys.modules.get("matplotlib.backends.backend_agg"),
+                  sys.modules.get("matplotlib._mathtext"), sys.modules.get("matplotlib.mathtext"),
+                  sys.modules.get("matplotlib.text"), sys.modules.get("matplotlib.textpath")):
+        for name in dir(owner) if owner is not None else ():
+            clear = getattr(getattr(owner, name, None), "cache_clear", None)
+            if clear is not None:
+                clear()
+    gc.collect()
+
+
+def check_descriptors(preopens, limit=256):
+    """Raises OSError naming every descriptor that would be dead in a session."""
+    wrong = []
+    for fd in range(3 + preopens, limit):
+        try:
+            info = os.fstat(fd)
+        except OSError:
+            continue
+        kind = "folder" if stat.S_ISDIR(info.st_mode) else "file"
+        wrong.append(f"{fd} ({kind}, {info.st_size} bytes, {_name(fd)})")
+    if wrong:
+        raise OSError("open when the snapshot is taken: " + ", ".join(wrong))
+
+
+def _name(fd):
+    for value in gc.get_objects():
+        try:
+            if issubclass(type(value), io.IOBase) and value.fileno() == fd:
+                return f"held by {value!r}"
+        except Exception:
+            continue
+    return "held by no Python file"
