@@ -7,10 +7,16 @@ use serde::Deserialize;
 
 use super::outcome::{CellError, MimeBundle};
 
-/// The longest frame that is read at all. The driver keeps its texts below this.
-pub(super) const MAX_FRAME: usize = 1 << 20;
+/// The longest frame that is read at all: a display of 4 MiB and its JSON. The driver keeps below all of these.
+pub(super) const MAX_FRAME: usize = (4 << 20) + 4096;
 
-/// Frames of one cell that are kept; the rest is refused.
+/// The longest frame of any other kind.
+const MAX_TEXT_FRAME: usize = (1 << 20) + 4096;
+
+/// What the displays of one cell may hold together.
+const MAX_DISPLAYS: usize = 16 << 20;
+
+/// Frames of one cell that are read; the rest is refused unread.
 const MAX_FRAMES: usize = 256;
 
 #[derive(Debug, PartialEq, Deserialize)]
@@ -37,7 +43,11 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Frame, Malformed> {
     if bytes.len() > MAX_FRAME {
         return Err(Malformed);
     }
-    serde_json::from_slice(bytes).map_err(|_| Malformed)
+    match serde_json::from_slice(bytes) {
+        Ok(frame @ Frame::Display { .. }) => Ok(frame),
+        Ok(frame) if bytes.len() <= MAX_TEXT_FRAME => Ok(frame),
+        _ => Err(Malformed),
+    }
 }
 
 /// What the frames of one cell amount to: the last word of each kind, the displays in order.
@@ -48,6 +58,7 @@ pub(super) struct Inbox {
     pub(super) error: Option<CellError>,
     pub(super) exit: Option<i32>,
     received: usize,
+    display_bytes: usize,
 }
 
 impl Inbox {
@@ -58,7 +69,11 @@ impl Inbox {
         self.received += 1;
         match decode(bytes)? {
             Frame::Result { data } => self.result = Some(data),
-            Frame::Display { data } => self.displays.push(data),
+            Frame::Display { .. } if self.display_bytes + bytes.len() > MAX_DISPLAYS => return Err(Malformed),
+            Frame::Display { data } => {
+                self.display_bytes += bytes.len();
+                self.displays.push(data);
+            }
             Frame::Error { r#type, message, line, traceback } => {
                 self.error = Some(CellError { kind: r#type, message, line, traceback });
             }
@@ -80,6 +95,37 @@ mod tests {
         assert_eq!(decode(&vec![b' '; MAX_FRAME + 1]), Err(Malformed));
         // Nesting is bounded by the parser, not by our stack.
         assert_eq!(decode("[".repeat(100_000).as_bytes()), Err(Malformed));
+    }
+
+    #[test]
+    fn only_displays_may_be_large() {
+        let frame = |kind: &str, bytes: usize| format!(r#"{{"kind":"{kind}","data":{{"image/png":"{}"}}}}"#, "A".repeat(bytes));
+        assert!(decode(frame("display", 4 << 20).as_bytes()).is_ok());
+        assert_eq!(decode(frame("display", 5 << 20).as_bytes()), Err(Malformed));
+        assert!(decode(frame("result", 1 << 20).as_bytes()).is_ok());
+        assert_eq!(decode(frame("result", 2 << 20).as_bytes()), Err(Malformed));
+        let mut inbox = Inbox::default();
+        let accepted = (0..8).filter(|_| inbox.receive(frame("display", 4_000_000).as_bytes()).is_ok()).count();
+        assert_eq!(accepted, 4);
+    }
+
+    /// The frames of the driver's own tests, as it sends them.
+    #[test]
+    fn the_drivers_golden_frames_are_understood() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wire");
+        let mut seen = 0;
+        for entry in std::fs::read_dir(folder).unwrap().flatten() {
+            let text = std::fs::read_to_string(entry.path()).unwrap();
+            let golden: serde_json::Value = serde_json::from_str(&text).unwrap();
+            let mut inbox = Inbox::default();
+            for frame in golden["frames"].as_array().unwrap() {
+                assert_eq!(inbox.receive(frame.as_str().unwrap().as_bytes()), Ok(()), "{}", entry.path().display());
+                seen += 1;
+            }
+            let failed = inbox.error.is_some() || inbox.exit.is_some_and(|code| code != 0);
+            assert_eq!(failed, golden["turn"] == 1, "{}", entry.path().display());
+        }
+        assert!(seen > 10, "only {seen} frames");
     }
 
     #[test]
