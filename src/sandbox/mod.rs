@@ -20,6 +20,12 @@ impl Python {
         todo!()
     }
 
+    /// What the sandbox needs, and whether it is there.
+    pub(crate) fn inventory(config: &Config) -> Vec<crate::provision::Item> {
+        let _ = config;
+        todo!()
+    }
+
     /// A fresh interpreter with an empty `/work`.
     pub fn session(&self, options: SessionOptions) -> Result<Session> {
         let _ = options;
