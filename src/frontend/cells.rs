@@ -27,7 +27,8 @@ impl Cells {
             session.put_file(file)?;
         }
         let mut outcomes = Vec::with_capacity(self.code.len());
-        for code in &self.code {
+        for (index, code) in self.code.iter().enumerate() {
+            log::debug!("cell {} of {} begins", index + 1, self.code.len());
             let outcome = session.exec(code, cancel)?;
             let status = outcome.status;
             seen(&outcome);

@@ -40,9 +40,9 @@ impl Console {
     }
 
     /// For a failure before the settings are known.
-    pub fn plain_json() -> Self {
+    pub fn before_settings(json: bool) -> Self {
         Self {
-            json: true,
+            json,
             quiet: false,
             out_is_terminal: false,
             err_is_terminal: false,
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_reader_that_went_away_is_not_a_failure() {
-        let console = Console::plain_json();
+        let console = Console::before_settings(true);
         console.written(Err(ErrorKind::BrokenPipe.into()));
         assert_eq!(console.settle(exit::OK), exit::OK);
         console.written(Err(ErrorKind::StorageFull.into()));

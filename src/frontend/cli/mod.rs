@@ -20,6 +20,7 @@ mod workspace;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
 use self::console::Console;
@@ -31,7 +32,7 @@ const NAME: &str = "slm-code-interpreter";
 
 /// A code interpreter on your own machine: a small language model writes Python, a sandbox in this process runs it.
 #[derive(Debug, Parser)]
-#[command(name = NAME, version, arg_required_else_help = true, max_term_width = 100)]
+#[command(name = NAME, version, arg_required_else_help = true)]
 struct Cli {
     #[command(flatten)]
     settings: Settings,
@@ -101,18 +102,26 @@ impl Verb {
     }
 }
 
-/// Help and version as clap prints them; a usage error likewise, or as JSON for a caller who asked for JSON.
+/// Help and version as clap prints them; a usage error in its three lines, or as JSON for a caller who asked for JSON.
 fn refuse(refusal: &clap::Error) -> ExitCode {
     let wants_json = std::env::args_os().take_while(|arg| arg != "--").any(|arg| arg == "--json");
-    if wants_json && refusal.use_stderr() {
-        let text = refusal.to_string();
-        let text = text.lines().next().unwrap_or_default();
-        Console::plain_json().fail(&Error::usage(text.strip_prefix("error: ").unwrap_or(text)));
-    } else {
+    if !refusal.use_stderr() || refusal.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         // A closed stream is no reason to fail differently.
         let _ = refusal.print();
+    } else {
+        let (message, advice) = compact(&refusal.to_string());
+        Console::before_settings(wants_json).fail(&Error::usage(message).advise(advice));
     }
     ExitCode::from(if refusal.use_stderr() { exit::USAGE } else { exit::OK })
+}
+
+/// What was wrong, and what to do, out of clap's paragraphs.
+fn compact(text: &str) -> (String, String) {
+    let is_message = |line: &&str| !["tip:", "Usage:", "For more"].iter().any(|word| line.starts_with(word));
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let message = lines().take_while(is_message).collect::<Vec<_>>().join(" ");
+    let tip = lines().find_map(|line| line.strip_prefix("tip: ")).map(|tip| format!("{tip}; ")).unwrap_or_default();
+    (message.strip_prefix("error: ").unwrap_or(&message).to_owned(), format!("{tip}--help tells more"))
 }
 
 #[cfg(test)]
@@ -185,6 +194,19 @@ mod tests {
             assert_eq!(refusal.exit_code(), 2, "{line:?}");
             assert!(refusal.to_string().contains(flag), "{line:?}: {refusal}");
         }
+    }
+
+    #[test]
+    fn a_usage_error_is_two_lines() {
+        let told = |line: &[&str]| compact(&parse(line).unwrap_err().to_string());
+        let (message, advice) = told(&["exec"]);
+        assert_eq!(message, "the following required arguments were not provided: <FILE>...");
+        assert_eq!(advice, "--help tells more");
+        let (message, advice) = told(&["exec", "-c", "1", "--time", "3"]);
+        assert_eq!(message, "unexpected argument '--time' found");
+        assert_eq!(advice, "a similar argument exists: '--timeout'; --help tells more");
+        let (message, _) = told(&["exec", "-c", "1", "--timeout", "0"]);
+        assert!(message.starts_with("invalid value '0' for '--timeout <SECONDS>': must be more than 0"), "{message}");
     }
 
     #[test]

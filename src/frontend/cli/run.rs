@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn flags_reach_the_request_and_the_rest_keeps_its_defaults() {
-        let console = Console::plain_json();
+        let console = Console::before_settings(true);
         let default = run("x").request(&console, &Cancel::new()).unwrap();
         assert_eq!((default.user_input.as_deref(), default.max_retries, default.max_tokens), (Some("a,b"), 1, 512));
         let set = Run { temperature: Some(0.5), seed: Some(7), max_tokens: NonZeroUsize::new(9), ..run("x") };

@@ -1,0 +1,8 @@
+//! Everything that drives the built program or the public library, in one binary.
+
+/// The command line, verb by verb.
+mod cli;
+/// The daemon, over raw connections.
+mod http;
+/// Starts the built program and waits for it, never for ever.
+mod tool;
