@@ -3,7 +3,7 @@
 use crate::agent::Event;
 use crate::progress::Progress;
 use crate::sandbox::{Python, Session, SessionOptions};
-use crate::{Answer, Cancel, Request, Result};
+use crate::{Answer, Cancel, Config, Request, Result};
 
 pub struct CodeInterpreter(());
 
@@ -39,6 +39,11 @@ impl CodeInterpreter {
     pub fn python(&self) -> &Python {
         todo!()
     }
+
+    /// What the model is called in an answer.
+    pub fn model_name(&self) -> &str {
+        todo!()
+    }
 }
 
 /// Collects what a [`CodeInterpreter`] is made of; unset settings come from the environment, the config file, the defaults.
@@ -48,6 +53,30 @@ pub struct Builder {
 }
 
 impl Builder {
+    /// Settings that are resolved already.
+    pub fn config(self, config: Config) -> Self {
+        let _ = config;
+        todo!()
+    }
+
+    /// An image that is open already, so that several interpreters share it.
+    pub fn python(self, python: Python) -> Self {
+        let _ = python;
+        todo!()
+    }
+
+    /// Who is told how the loading goes.
+    pub fn progress(mut self, progress: Progress) -> Self {
+        self.progress = progress;
+        self
+    }
+
+    /// Stops the loading from another thread.
+    pub fn cancel(self, cancel: Cancel) -> Self {
+        let _ = cancel;
+        todo!()
+    }
+
     pub fn build(self) -> Result<CodeInterpreter> {
         todo!()
     }

@@ -1,3 +1,11 @@
 //! The front ends: each parses, calls one function, and renders.
 
+mod cells;
 pub mod cli;
+mod http;
+mod inert;
+mod json;
+mod limits;
+mod progress;
+#[cfg(test)]
+mod samples;

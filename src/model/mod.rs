@@ -1,6 +1,7 @@
 //! Models that continue a conversation. The loop knows only the [`Model`] trait; each implementation lives in its own room.
 
-use crate::{Cancel, Result};
+use crate::provision::Item;
+use crate::{Cancel, Config, Progress, Result};
 
 /// Who says a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,4 +88,16 @@ pub trait Model: Send {
         on_text: &mut dyn FnMut(&str),
         cancel: &Cancel,
     ) -> Result<Reply, Refusal>;
+}
+
+/// The model that the settings name, fetched and built first if need be.
+pub(crate) fn open(config: &Config, progress: &Progress, cancel: &Cancel) -> Result<Box<dyn Model>> {
+    let _ = (config, progress, cancel);
+    todo!()
+}
+
+/// What the model needs, and whether it is there.
+pub(crate) fn inventory(config: &Config) -> Vec<Item> {
+    let _ = config;
+    todo!()
 }

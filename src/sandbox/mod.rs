@@ -39,6 +39,11 @@ impl Python {
         Image::open(config, progress, cancel).map(|image| Self(Arc::new(image)))
     }
 
+    /// What the sandbox needs, and whether it is there.
+    pub(crate) fn inventory(config: &Config) -> Result<Vec<Item>> {
+        image::inventory(config)
+    }
+
     /// A fresh interpreter with an empty `/work`. It is started by its first cell.
     pub fn session(&self, options: SessionOptions) -> Result<Session> {
         Session::new(self.0.clone(), options)

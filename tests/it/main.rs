@@ -1,3 +1,10 @@
-//! One binary that drives the built program and the library.
+//! Everything that drives the built program or the public library, in one binary.
 
+/// The arrows between the rooms.
 mod architecture;
+/// The command line, verb by verb.
+mod cli;
+/// The daemon, over raw connections.
+mod http;
+/// Starts the built program and waits for it, never for ever.
+mod tool;

@@ -1,0 +1,254 @@
+//! `run`: a sentence in, a program run in the sandbox, its output out.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::console::Console;
+use super::watch::Watch;
+use super::workspace::Workspace;
+use super::{Context, exit, interrupt, render, stdin};
+use crate::error::OrInternal;
+use crate::frontend::{cells, json};
+use crate::sandbox::SessionOptions;
+use crate::{Answer, Cancel, CodeInterpreter, Error, Request, Result};
+
+/// Let the model write a program that does what you say, and run it in the sandbox
+///
+/// The program's output goes to stdout. Errors go back to the model until a program works or the attempts are spent.
+/// Data comes with --user-input, --file, or through a pipe: standard input is read when it is a pipe or a file, and
+/// a pipe that stays silent for five seconds is left alone (`--user-input @-` waits for it).
+///
+/// Exit codes: 0 success, 1 no success, 2 usage, 69 no model or runtime to be had, 130 cancelled.
+#[derive(Debug, Args)]
+pub struct Run {
+    /// What to do, in your words
+    #[arg(value_name = "INSTRUCTION")]
+    instruction: String,
+
+    /// Data for the program, as text or @FILE (@- is standard input); also bound to the variable user_input
+    #[arg(long, value_name = "TEXT|@FILE", allow_hyphen_values = true)]
+    user_input: Option<String>,
+
+    /// Attempts in all
+    #[arg(long, value_name = "N", default_value = "3")]
+    max_retries: NonZeroUsize,
+
+    /// Write the last program to this file
+    #[arg(long, value_name = "FILE")]
+    save_code: Option<PathBuf>,
+
+    #[command(flatten)]
+    workspace: Workspace,
+
+    /// Replaces the built-in system prompt
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = "Model")]
+    system_prompt: Option<String>,
+
+    /// 0 always takes the likeliest token [default: 0]
+    #[arg(long, value_name = "T", value_parser = temperature, allow_negative_numbers = true, help_heading = "Model")]
+    temperature: Option<f32>,
+
+    /// Seeds the drawing of tokens, when the temperature is above 0 [default: 0]
+    #[arg(long, value_name = "N", help_heading = "Model")]
+    seed: Option<u64>,
+
+    /// Tokens of one reply [default: 512]
+    #[arg(long, value_name = "N", help_heading = "Model")]
+    max_tokens: Option<NonZeroUsize>,
+}
+
+impl Run {
+    pub fn execute(self, context: &Context) -> Result<u8> {
+        self.check()?;
+        let config = context.config()?;
+        let cancel = interrupt::cancel()?;
+        let request = self.request(&context.console, &cancel)?;
+        let interpreter = CodeInterpreter::builder()
+            .config(config)
+            .progress(context.display.progress())
+            .cancel(cancel.clone())
+            .build()?;
+        context.display.clear();
+        let answer = self.ask(&interpreter, &request, &context.console, &cancel)?;
+        show(&context.console, &answer);
+        self.save(&answer)?;
+        Ok(exit::of_answer(&answer))
+    }
+
+    /// Refuses what cannot work, before the model is loaded.
+    fn check(&self) -> Result<()> {
+        self.workspace.check()?;
+        if self.instruction.trim().is_empty() {
+            return Err(Error::usage("the instruction is empty").advise("say what the program is to do, in quotes"));
+        }
+        let Some(file) = &self.save_code else { return Ok(()) };
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if file.is_dir() || !folder.is_dir() {
+            return Err(Error::usage(format!("cannot write --save-code {}: no such place for a file", file.display())));
+        }
+        Ok(())
+    }
+
+    fn request(&self, console: &Console, cancel: &Cancel) -> Result<Request> {
+        let mut request = Request::new(self.instruction.clone());
+        request.max_retries = self.max_retries.get();
+        request.system_prompt = self.system_prompt.clone();
+        request.user_input = match self.user_input.as_deref().map(|text| (text, text.strip_prefix('@'))) {
+            None => stdin::piped(console, cancel)?,
+            Some((_, Some("-"))) => Some(stdin::whole(cancel)?),
+            Some((_, Some(file))) => Some(stdin::file(Path::new(file))?),
+            Some((text, None)) => Some(text.to_owned()),
+        };
+        request.sampling.temperature = self.temperature.unwrap_or(request.sampling.temperature);
+        request.sampling.seed = self.seed.unwrap_or(request.sampling.seed);
+        request.max_tokens = self.max_tokens.map_or(request.max_tokens, NonZeroUsize::get);
+        Ok(request)
+    }
+
+    fn ask(
+        &self,
+        interpreter: &CodeInterpreter,
+        request: &Request,
+        console: &Console,
+        cancel: &Cancel,
+    ) -> Result<Answer> {
+        let limits = self.workspace.limits();
+        let mut session = interpreter.session(SessionOptions { limits, ..SessionOptions::default() })?;
+        for file in &self.workspace.files {
+            session.put_file(file)?;
+        }
+        let mut watch = Watch::new(console);
+        let answer = interpreter.run_in(&mut session, request, &mut |event| watch.event(event), cancel);
+        watch.settle();
+        let mut answer = answer?;
+        if let Some(out) = &self.workspace.out {
+            cells::export(&session, out)?;
+        }
+        if !cancel.is_cancelled() {
+            // What atexit handlers print belongs to the program's output; how they end changes no success.
+            let end = session.finish(cancel)?;
+            answer.stdout.push_str(&end.stdout);
+            answer.stderr.push_str(&end.stderr);
+        }
+        Ok(answer)
+    }
+
+    fn save(&self, answer: &Answer) -> Result<()> {
+        match &self.save_code {
+            Some(file) if !answer.code.is_empty() => {
+                let code = format!("{}\n", answer.code.trim_end_matches('\n'));
+                std::fs::write(file, code).or_internal(format!("cannot write the program to {}", file.display()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The answer as JSON, or: the program's output, and on failure what went wrong.
+fn show(console: &Console, answer: &Answer) {
+    if console.json {
+        console.document(&json::answer(answer));
+        return;
+    }
+    let last = answer.outcome();
+    let mut stdout = answer.stdout.clone();
+    if let Some(value) = last.and_then(|outcome| outcome.result.as_ref()) {
+        render::append_plain(&mut stdout, value);
+    }
+    console.program_out(&stdout);
+    console.program_err(&ended(&answer.stderr));
+    if let Some(outcome) = last {
+        render::ending(console, outcome);
+    }
+    if !answer.success {
+        console.warn(&no_success(answer));
+    }
+}
+
+fn ended(text: &str) -> String {
+    if text.is_empty() || text.ends_with('\n') { text.into() } else { format!("{text}\n") }
+}
+
+fn no_success(answer: &Answer) -> String {
+    let attempts = match answer.attempts {
+        1 => "1 attempt".into(),
+        many => format!("{many} attempts"),
+    };
+    let why = answer.error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
+    format!("no success after {attempts} ({}){why}", answer.stop_reason.as_str())
+}
+
+fn temperature(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(value) if (0.0..=10.0).contains(&value) => Ok(value),
+        _ => Err("must be a number from 0 to 10".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::StopReason;
+    use crate::frontend::samples;
+    use crate::sandbox::Status;
+
+    fn run(instruction: &str) -> Run {
+        Run {
+            instruction: instruction.into(),
+            user_input: Some("a,b".into()),
+            max_retries: NonZeroUsize::MIN,
+            save_code: None,
+            workspace: Workspace::default(),
+            system_prompt: None,
+            temperature: None,
+            seed: None,
+            max_tokens: None,
+        }
+    }
+
+    #[test]
+    fn flags_reach_the_request_and_the_rest_keeps_its_defaults() {
+        let console = Console::before_settings(true);
+        let default = run("x").request(&console, &Cancel::new()).unwrap();
+        assert_eq!((default.user_input.as_deref(), default.max_retries, default.max_tokens), (Some("a,b"), 1, 512));
+        let set = Run { temperature: Some(0.5), seed: Some(7), max_tokens: NonZeroUsize::new(9), ..run("x") };
+        let set = set.request(&console, &Cancel::new()).unwrap();
+        assert_eq!((set.sampling.temperature, set.sampling.seed, set.max_tokens), (0.5, 7, 9));
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("data.csv");
+        std::fs::write(&file, "x,y\n").unwrap();
+        let from_file = Run { user_input: Some(format!("@{}", file.display())), ..run("x") };
+        assert_eq!(from_file.request(&console, &Cancel::new()).unwrap().user_input.as_deref(), Some("x,y\n"));
+        let missing = Run { user_input: Some("@/nowhere/at/all".into()), ..run("x") };
+        assert!(missing.request(&console, &Cancel::new()).unwrap_err().is_usage());
+    }
+
+    #[test]
+    fn what_cannot_work_is_refused_first() {
+        assert!(run("  ").check().unwrap_err().is_usage());
+        let nowhere = Run { save_code: Some("/nowhere/at/all.py".into()), ..run("x") };
+        assert!(nowhere.check().unwrap_err().to_string().contains("--save-code"));
+        Run { save_code: Some("new.py".into()), ..run("x") }.check().unwrap();
+    }
+
+    #[test]
+    fn the_program_is_saved_with_one_end_of_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("program.py");
+        let answer = samples::answer(false, samples::outcome(Status::Error));
+        Run { save_code: Some(file.clone()), ..run("x") }.save(&answer).unwrap();
+        assert_eq!(std::fs::read_to_string(file).unwrap(), "print(6 * 7)\n");
+    }
+
+    #[test]
+    fn no_success_says_why() {
+        let mut answer = samples::answer(false, samples::outcome(Status::Error));
+        assert_eq!(no_success(&answer), "no success after 1 attempt (retries)");
+        answer.attempts = 2;
+        answer.stop_reason = StopReason::ModelError;
+        answer.error = Some("the script is exhausted".into());
+        assert_eq!(no_success(&answer), "no success after 2 attempts (model_error): the script is exhausted");
+    }
+}

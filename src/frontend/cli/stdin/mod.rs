@@ -1,0 +1,159 @@
+//! Text from standard input and from files: bounded, interruptible, and never a wait that nobody asked for.
+
+#[cfg(not(unix))]
+#[path = "other.rs"]
+mod kind;
+#[cfg(unix)]
+#[path = "unix.rs"]
+mod kind;
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::{Duration, Instant};
+
+use super::console::Console;
+use crate::{Cancel, Error, Result};
+
+/// More than any program or prompt needs; larger data belongs into a file given with `--file`.
+const MOST_BYTES: u64 = 16 << 20;
+/// How long a pipe that nobody mentioned may stay silent before it is taken for one that was only inherited.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// After this a person is told what is being waited for.
+const NOTICE: Duration = Duration::from_secs(1);
+/// How often a wait looks at the cancel handle.
+const GLANCE: Duration = Duration::from_millis(20);
+
+/// All of standard input, because the caller asked for it: waits for as long as it takes.
+pub fn whole(cancel: &Cancel) -> Result<String> {
+    let bytes = drain(io::stdin(), None, &mut || {}, cancel)?;
+    text("standard input", bytes)
+}
+
+/// What was piped in, if anything was: read only when standard input is a pipe or a file, and given up when a pipe
+/// has brought nothing for a while, as one inherited from a service or a remote shell never does.
+pub fn piped(console: &Console, cancel: &Cancel) -> Result<Option<String>> {
+    if !kind::carries_data() {
+        return Ok(None);
+    }
+    let mut notice = || console.say("waiting for data on standard input (`< /dev/null` says that there is none)");
+    let bytes = drain(io::stdin(), Some(PATIENCE), &mut notice, cancel)?;
+    if bytes.is_none() {
+        console.warn("standard input stayed silent and is left alone; `--user-input @-` waits for it");
+    }
+    text("standard input", bytes).map(|text| Some(text).filter(|text| !text.is_empty()))
+}
+
+/// A text file named on the command line.
+pub fn file(path: &Path) -> Result<String> {
+    let cannot = |error| Error::usage(error).context(format!("cannot read {}", path.display()));
+    let mut bytes = Vec::new();
+    File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes)).map_err(cannot)?;
+    text(&path.display().to_string(), Some(bytes))
+}
+
+fn text(source: &str, bytes: Option<Vec<u8>>) -> Result<String> {
+    let bytes = bytes.unwrap_or_default();
+    let advice = "data goes in with --file, and the program opens it in /work";
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(Error::usage(format!("{source} holds more than {} MiB", MOST_BYTES >> 20)).advise(advice));
+    }
+    let text =
+        String::from_utf8(bytes).map_err(|_| Error::usage(format!("{source} is not UTF-8 text")).advise(advice))?;
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+}
+
+/// Reads to the end, or to just over the bound. `None`: not a byte, and no end, within `patience`.
+fn drain(
+    mut source: impl Read + Send + 'static,
+    patience: Option<Duration>,
+    notice: &mut dyn FnMut(),
+    cancel: &Cancel,
+) -> Result<Option<Vec<u8>>> {
+    // A read cannot be interrupted, so it is a thread of its own, which is left behind when nobody waits any more.
+    let (sender, pieces) = sync_channel::<io::Result<Vec<u8>>>(1);
+    std::thread::spawn(move || {
+        loop {
+            let mut piece = vec![0; 64 << 10];
+            let read = source.read(&mut piece).map(|length| {
+                piece.truncate(length);
+                piece
+            });
+            let last = !matches!(&read, Ok(piece) if !piece.is_empty());
+            if matches!(&read, Err(error) if error.kind() == io::ErrorKind::Interrupted) {
+                continue;
+            }
+            if sender.send(read).is_err() || last {
+                return;
+            }
+        }
+    });
+    let (start, mut noticed, mut bytes) = (Instant::now(), false, Vec::new());
+    while bytes.len() as u64 <= MOST_BYTES {
+        cancel.check()?;
+        match pieces.recv_timeout(GLANCE) {
+            Ok(Ok(piece)) if piece.is_empty() => break,
+            Ok(Ok(piece)) => bytes.extend_from_slice(&piece),
+            Ok(Err(error)) => return Err(Error::usage(error).context("cannot read standard input")),
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) if !bytes.is_empty() => {}
+            Err(RecvTimeoutError::Timeout) => {
+                if patience.is_some_and(|patience| start.elapsed() >= patience) {
+                    return Ok(None);
+                }
+                if !noticed && start.elapsed() >= NOTICE {
+                    noticed = true;
+                    notice();
+                }
+            }
+        }
+    }
+    Ok(Some(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(source: impl Read + Send + 'static, patience: Option<Duration>) -> Result<Option<Vec<u8>>> {
+        drain(source, patience, &mut || {}, &Cancel::new())
+    }
+
+    /// Brings nothing and does not end while the other end lives.
+    fn silent_pipe() -> (io::PipeReader, io::PipeWriter) {
+        io::pipe().unwrap()
+    }
+
+    #[test]
+    fn what_is_there_is_read_to_its_end() {
+        assert_eq!(read(&b"a,b\n1,2\n"[..], None).unwrap().unwrap(), b"a,b\n1,2\n");
+        assert_eq!(read(io::empty(), Some(Duration::ZERO)).unwrap(), Some(Vec::new()));
+        let (reader, mut writer) = silent_pipe();
+        let late = std::thread::spawn(move || {
+            for piece in ["late", " but", " whole"] {
+                io::Write::write_all(&mut writer, piece.as_bytes()).unwrap();
+            }
+        });
+        assert_eq!(read(reader, None).unwrap().unwrap(), b"late but whole");
+        late.join().unwrap();
+    }
+
+    #[test]
+    fn a_silent_pipe_is_given_up_and_a_cancelled_wait_ends() {
+        let (reader, _writer) = silent_pipe();
+        assert_eq!(read(reader, Some(Duration::ZERO)).unwrap(), None);
+        let (reader, _writer) = silent_pipe();
+        let cancel = Cancel::new();
+        cancel.cancel();
+        assert!(drain(reader, None, &mut || {}, &cancel).unwrap_err().is_cancelled());
+    }
+
+    #[test]
+    fn too_much_and_not_text_are_refused() {
+        let endless = read(io::repeat(b'x'), None).unwrap();
+        assert!(text("standard input", endless).unwrap_err().to_string().contains("more than 16 MiB"));
+        assert!(text("x", Some(vec![0xff])).unwrap_err().to_string().contains("not UTF-8"));
+        assert_eq!(text("x", Some("\u{feff}print(1)".into())).unwrap(), "print(1)");
+    }
+}

@@ -1,0 +1,93 @@
+//! `POST /v1/exec`: one cell in a session of its own, without a model, `{"code": "…", "limits": {…}}` → the outcome.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use serde_json::Value;
+
+use super::body::Fields;
+use super::problem::Problem;
+use super::state::App;
+use crate::frontend::cells::Cells;
+use crate::frontend::{json, limits};
+use crate::sandbox::SessionOptions;
+use crate::{Error, Limits};
+
+const FIELDS: [&str; 2] = ["code", "limits"];
+
+pub async fn exec(State(app): State<Arc<App>>, fields: Fields) -> Result<Response, Problem> {
+    let cells = cells(&fields)?;
+    let python = app.sandbox()?;
+    let outcomes =
+        app.cells.run(move |cancel| cells.run(&python, cancel, &mut |_| {})).await?.map_err(|error| failed(&error))?;
+    match outcomes.first() {
+        Some(outcome) => Ok(Json(json::outcome(outcome)).into_response()),
+        None => Err(Problem::failed("Execution failed: the cell left no outcome")),
+    }
+}
+
+fn cells(fields: &Fields) -> Result<Cells, Problem> {
+    if let Some(unknown) = fields.0.keys().find(|name| !FIELDS.contains(&name.as_str())) {
+        return Err(Problem::bad(format!("Unknown field: '{unknown}' (known: {})", FIELDS.join(", "))));
+    }
+    // An empty cell is a cell, so this is not `Fields::text`.
+    let code = match fields.0.get("code") {
+        Some(Value::String(code)) => code.clone(),
+        None | Some(Value::Null) => return Err(Problem::bad("Missing field: 'code'")),
+        Some(_) => return Err(Problem::bad("Invalid field: 'code' must be a string")),
+    };
+    let mut limits = Limits::default();
+    match fields.0.get("limits") {
+        None | Some(Value::Null) => {}
+        Some(Value::Object(values)) => {
+            for (name, value) in values {
+                limits::set(&mut limits, name, value).map_err(Problem::bad)?;
+            }
+        }
+        Some(_) => return Err(Problem::bad("Invalid field: 'limits' must be an object")),
+    }
+    Ok(Cells { code: vec![code], options: SessionOptions { limits, ..SessionOptions::default() }, ..Cells::default() })
+}
+
+fn failed(error: &Error) -> Problem {
+    if error.is_usage() {
+        Problem::bad(error.to_string())
+    } else {
+        Problem::failed(format!("Execution failed: {error}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn parse(value: Value) -> Result<Cells, Problem> {
+        match value {
+            Value::Object(fields) => cells(&Fields(fields)),
+            _ => panic!("an object"),
+        }
+    }
+
+    #[test]
+    fn code_and_limits_reach_the_cell() {
+        let cells = parse(json!({"code": "1+1", "limits": {"wall": 2, "fuel": 1000}})).unwrap();
+        assert_eq!(cells.code, ["1+1"]);
+        assert_eq!((cells.options.limits.wall.as_secs(), cells.options.limits.fuel), (2, Some(1000)));
+        assert_eq!(parse(json!({"code": ""})).unwrap().options.limits, Limits::default());
+    }
+
+    #[test]
+    fn what_is_missing_or_wrong_is_named() {
+        let text = |value| format!("{:?}", parse(value).unwrap_err());
+        assert!(text(json!({})).contains("Missing field: 'code'"));
+        assert!(text(json!({"code": 1})).contains("Invalid field: 'code'"));
+        assert!(text(json!({"code": "1", "limit": {}})).contains("Unknown field: 'limit' (known: code, limits)"));
+        assert!(text(json!({"code": "1", "limits": []})).contains("'limits' must be an object"));
+        let unknown = text(json!({"code": "1", "limits": {"timeout": 2}}));
+        assert!(unknown.contains("Unknown limit: 'timeout' (known: wall, fuel, memory, output)"), "{unknown}");
+    }
+}

@@ -1,0 +1,97 @@
+//! `POST /execute`: the first design's call, `{"instruction": "…", "max_retries": 3}` → the answer.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use serde_json::Value;
+
+use super::body::Fields;
+use super::problem::Problem;
+use super::state::App;
+use crate::frontend::json;
+use crate::sandbox::SessionOptions;
+use crate::{Answer, Cancel, CodeInterpreter, Error, Request, Result, StopReason};
+
+/// A client may not keep the model for itself for ever.
+const MOST_RETRIES: u64 = 100;
+
+pub async fn execute(State(app): State<Arc<App>>, fields: Fields) -> Result<Response, Problem> {
+    let request = request(&fields)?;
+    let interpreter = app.interpreter()?;
+    let answer =
+        app.runs.run(move |cancel| ask(&interpreter, &request, cancel)).await?.map_err(|error| failed(&error))?;
+    if answer.stop_reason == StopReason::ModelError {
+        let why = answer.error.unwrap_or_else(|| "the model gave no reply".into());
+        return Err(Problem::failed(format!("Inference execution failed: {why}")));
+    }
+    Ok(Json(json::answer(&answer)).into_response())
+}
+
+fn request(fields: &Fields) -> Result<Request, Problem> {
+    let mut request = Request::new(fields.text("instruction")?);
+    match fields.0.get("max_retries") {
+        None | Some(Value::Null) => {}
+        Some(value) => match value.as_u64().filter(|count| (1..=MOST_RETRIES).contains(count)) {
+            Some(count) => request.max_retries = count as usize,
+            None => {
+                let text = format!("Invalid field: 'max_retries' must be a whole number from 1 to {MOST_RETRIES}");
+                return Err(Problem::bad(text));
+            }
+        },
+    }
+    Ok(request)
+}
+
+fn ask(interpreter: &CodeInterpreter, request: &Request, cancel: &Cancel) -> Result<Answer> {
+    let mut session = interpreter.session(SessionOptions::default())?;
+    let mut answer = interpreter.run_in(&mut session, request, &mut |_| {}, cancel)?;
+    if !cancel.is_cancelled() {
+        let end = session.finish(cancel)?;
+        answer.stdout.push_str(&end.stdout);
+        answer.stderr.push_str(&end.stderr);
+    }
+    Ok(answer)
+}
+
+fn failed(error: &Error) -> Problem {
+    if error.is_usage() {
+        Problem::bad(error.to_string())
+    } else {
+        Problem::failed(format!("Inference execution failed: {error}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn parse(value: Value) -> Result<Request, Problem> {
+        match value {
+            Value::Object(fields) => request(&Fields(fields)),
+            _ => panic!("an object"),
+        }
+    }
+
+    #[test]
+    fn the_seeds_fields_and_its_defaults() {
+        let request = parse(json!({"instruction": "sum 1 to 10", "stream": false})).unwrap();
+        assert_eq!((request.instruction.as_str(), request.max_retries), ("sum 1 to 10", 3));
+        assert_eq!(parse(json!({"instruction": "x", "max_retries": 1})).unwrap().max_retries, 1);
+    }
+
+    #[test]
+    fn what_is_missing_or_wrong_is_named() {
+        let text = |value| format!("{:?}", parse(value).unwrap_err());
+        for missing in [json!({}), json!({"instruction": null}), json!({"instruction": "  "})] {
+            assert!(text(missing).contains("Missing field: 'instruction'"));
+        }
+        assert!(text(json!({"instruction": 5})).contains("Invalid field: 'instruction'"));
+        for count in [json!(0), json!(-1), json!(1.5), json!("3"), json!(101)] {
+            assert!(text(json!({"instruction": "x", "max_retries": count})).contains("Invalid field: 'max_retries'"));
+        }
+    }
+}

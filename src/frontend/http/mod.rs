@@ -1,0 +1,89 @@
+//! The HTTP daemon: this machine only, every request checked before it is read, work on threads of a bounded number.
+//!
+//! A route is a file; a handler reads its request, makes one call, and renders. `guard` decides who may speak, `body`
+//! how much and how fast, `work` is the one bridge from async to the synchronous core, `state` what is loaded.
+
+mod body;
+mod connections;
+mod exec;
+mod execute;
+mod guard;
+mod problem;
+mod state;
+mod status;
+mod work;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::routing::{get, post};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use self::problem::Problem;
+use self::state::App;
+use crate::error::OrInternal;
+use crate::{Cancel, Config, Error, Progress, Result};
+
+/// Threads for requests' headers and bodies, which are little work.
+const ASYNC_THREADS: usize = 2;
+/// How long what is under way may take to end once the daemon is asked to stop.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// Serves until `stopped` turns true; calls `listening` with the address as soon as connections are taken.
+pub fn serve(
+    config: Config,
+    address: SocketAddr,
+    progress: Progress,
+    stopped: watch::Receiver<bool>,
+    listening: &dyn Fn(SocketAddr),
+) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(ASYNC_THREADS)
+        .enable_all()
+        .build()
+        .or_internal("cannot start the daemon's threads")?;
+    let listener = runtime.block_on(TcpListener::bind(address)).map_err(|error| {
+        Error::usage(error)
+            .context(format!("cannot listen on {address}"))
+            .advise("--port 0 takes any free port, and the address is printed")
+    })?;
+    let address = listener.local_addr().or_internal("cannot tell the daemon's own address")?;
+    let app = Arc::new(App::new(address.port(), config.model.clone(), stopped.clone()));
+    listening(address);
+
+    let cancel = Cancel::new();
+    let loading = std::thread::spawn({
+        let (app, cancel) = (app.clone(), cancel.clone());
+        move || app.load(config, &progress, &cancel)
+    });
+    runtime.block_on(connections::serve(listener, router(app), stopped));
+    cancel.cancel();
+    runtime.shutdown_timeout(FAREWELL);
+    // A panic while loading has been told already, by the panic hook.
+    let _ = loading.join();
+    Ok(())
+}
+
+/// Waits until the daemon is to stop.
+async fn stop(mut stopped: watch::Receiver<bool>) {
+    // An error says that nobody is left who could ask for it, which is an end too.
+    let _ = stopped.wait_for(|&stopped| stopped).await;
+}
+
+/// Every route, behind the guard.
+fn router(app: Arc<App>) -> Router {
+    Router::new()
+        .route("/status", get(status::status))
+        .route("/execute", post(execute::execute))
+        .route("/v1/exec", post(exec::exec))
+        .fallback(async || Problem::not_found())
+        .method_not_allowed_fallback(async || Problem::method())
+        .layer(axum::middleware::from_fn(guard::check))
+        .with_state(app)
+}
+
+#[cfg(test)]
+mod tests;

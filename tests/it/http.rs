@@ -1,0 +1,250 @@
+//! The daemon, over raw connections, as scripts and hostile pages reach it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::process::{Child, ChildStderr};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::tool::{await_line, bare_tool, ready, tool};
+
+/// Far beyond what any answer here takes.
+const HANG: Duration = Duration::from_secs(120);
+
+struct Daemon {
+    child: Child,
+    address: SocketAddr,
+}
+
+impl Daemon {
+    /// Starts one on a free port, as the announcement on its stdout says.
+    fn start(mut command: std::process::Command) -> Self {
+        let mut child = command.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().strip_prefix("listening on http://").unwrap_or_else(|| panic!("{line:?}"));
+        Self { address: address.parse().unwrap(), child }
+    }
+
+    /// One with a scripted model that is ready.
+    fn scripted(replies: &[Value]) -> (Self, tempfile::TempDir) {
+        ready();
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("replies.jsonl");
+        let lines: Vec<_> = replies.iter().map(|reply| json!({ "reply": reply }).to_string()).collect();
+        std::fs::write(&file, lines.join("\n")).unwrap();
+        let model = format!("scripted:{}", file.display());
+        let daemon = Self::start(tool(&["serve", "--port", "0", "--verbose", "--model", &model]));
+        daemon.settled("ready");
+        (daemon, folder)
+    }
+
+    /// Asks `/status` until nothing loads any more.
+    #[track_caller]
+    fn settled(&self, expected: &str) -> Value {
+        let start = Instant::now();
+        loop {
+            let status = self.get("/status").json();
+            if status["status"] != "loading" {
+                assert_eq!(status["status"], expected, "{status}");
+                return status;
+            }
+            assert!(start.elapsed() < HANG, "{status}");
+            std::thread::yield_now();
+        }
+    }
+
+    fn send(&self, head: &str, body: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(HANG)).unwrap();
+        write!(stream, "{head}\r\nConnection: close\r\n\r\n{body}").unwrap();
+        stream
+    }
+
+    fn ask(&self, head: &str, body: &str) -> Reply {
+        Reply::read(self.send(head, body))
+    }
+
+    fn get(&self, path: &str) -> Reply {
+        self.ask(&format!("GET {path} HTTP/1.1\r\nHost: {}", self.address), "")
+    }
+
+    fn begin(&self, path: &str, body: &str) -> TcpStream {
+        let length = body.len();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: {length}",
+            self.address
+        );
+        self.send(&head, body)
+    }
+
+    fn post(&self, path: &str, body: &str) -> Reply {
+        Reply::read(self.begin(path, body))
+    }
+
+    fn cell(&self, body: &Value) -> Reply {
+        self.post("/v1/exec", &body.to_string())
+    }
+
+    fn stderr(&mut self) -> ChildStderr {
+        self.child.stderr.take().unwrap()
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        // Our own child, which may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+struct Reply {
+    code: u16,
+    head: String,
+    body: String,
+}
+
+impl Reply {
+    fn read(mut stream: TcpStream) -> Self {
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        let code = head.split(' ').nth(1).unwrap().parse().unwrap();
+        Self { code, head: head.to_ascii_lowercase(), body: body.into() }
+    }
+
+    #[track_caller]
+    fn json(&self) -> Value {
+        assert!(self.head.contains("content-type: application/json"), "{}", self.head);
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
+    }
+
+    /// Checks the status and gives the text of `{"error": "…"}`.
+    #[track_caller]
+    fn error(&self, code: u16) -> String {
+        assert_eq!(self.code, code, "{}", self.body);
+        let value = self.json();
+        assert_eq!(value.as_object().unwrap().len(), 1, "{value}");
+        value["error"].as_str().unwrap().to_owned()
+    }
+}
+
+fn fenced(code: &str) -> Value {
+    json!(format!("```python\n{code}\n```"))
+}
+
+#[test]
+fn the_seeds_calls() {
+    let (daemon, _folder) = Daemon::scripted(&[fenced("print(answer)"), fenced("print(6 * 7)")]);
+    let status = daemon.get("/status").json();
+    assert_eq!((&status["status"], &status["port"]), (&json!("ready"), &json!(daemon.address.port())));
+    let reply = daemon.post("/execute", r#"{"instruction": "Print the answer.", "max_retries": 3}"#);
+    assert_eq!(reply.code, 200, "{}", reply.body);
+    let answer = reply.json();
+    assert_eq!((&answer["success"], &answer["attempts"]), (&json!(true), &json!(2)));
+    assert_eq!(answer["stdout"], "42\n");
+    for key in ["stderr", "code", "response", "steps", "stop_reason", "model", "usage"] {
+        assert!(answer.get(key).is_some(), "{key}");
+    }
+    let spent = daemon.post("/execute", r#"{"instruction": "Again."}"#).error(500);
+    assert!(spent.starts_with("Inference execution failed: "), "{spent}");
+}
+
+#[test]
+fn the_seeds_error_texts() {
+    let (daemon, _folder) = Daemon::scripted(&[]);
+    assert!(daemon.post("/execute", "{oops").error(400).starts_with("Invalid JSON payload: "));
+    assert_eq!(daemon.post("/execute", "{}").error(400), "Missing field: 'instruction'");
+    assert_eq!(daemon.post("/v1/exec", "{}").error(400), "Missing field: 'code'");
+    daemon.get("/nowhere").error(404);
+    daemon.get("/execute").error(405);
+}
+
+#[test]
+fn a_cell_has_its_outcome_and_its_limits() {
+    let (daemon, _folder) = Daemon::scripted(&[]);
+    let outcome = daemon.cell(&json!({"code": "print('hi')\n1 + 1"})).json();
+    assert_eq!((&outcome["status"], &outcome["stdout"]), (&json!("ok"), &json!("hi\n")));
+    assert_eq!(outcome["result"]["text/plain"], "2");
+    let outcome = daemon.cell(&json!({"code": "while True: pass", "limits": {"wall": 1.5}})).json();
+    assert_eq!((&outcome["status"], &outcome["limit"]["allowed"]), (&json!("timeout"), &json!(1.5)));
+    let fuel = || daemon.cell(&json!({"code": "while True: pass", "limits": {"fuel": 20_000_000, "wall": 60}})).json();
+    let (first, second) = (fuel(), fuel());
+    assert_eq!(first["status"], "fuel");
+    assert_eq!(first["usage"]["fuel"], second["usage"]["fuel"]);
+    let unknown = daemon.cell(&json!({"code": "1", "limits": {"timeout": 1}})).error(400);
+    assert!(unknown.contains("wall, fuel, memory, output"), "{unknown}");
+}
+
+#[test]
+fn other_sites_and_other_names_are_refused() {
+    let (daemon, _folder) = Daemon::scripted(&[]);
+    let own = daemon.address;
+    for header in [
+        "Host: evil.example".to_owned(),
+        format!("Host: evil.example:{}", own.port()),
+        format!("Host: {own}\r\nOrigin: http://evil.example"),
+        format!("Host: {own}\r\nOrigin: null"),
+        format!("Host: {own}\r\nOrigin: http://127.0.0.1:1"),
+    ] {
+        daemon.ask(&format!("GET /status HTTP/1.1\r\n{header}"), "").error(403);
+        let body = r#"{"code":"1"}"#;
+        let length = body.len();
+        let post =
+            format!("POST /v1/exec HTTP/1.1\r\n{header}\r\nContent-Type: application/json\r\nContent-Length: {length}");
+        daemon.ask(&post, body).error(403);
+    }
+    let same = format!("GET /status HTTP/1.1\r\nHost: {own}\r\nOrigin: http://{own}");
+    assert_eq!(daemon.ask(&same, "").code, 200);
+}
+
+#[test]
+fn a_body_that_is_not_json_or_too_large_is_refused() {
+    let (daemon, _folder) = Daemon::scripted(&[]);
+    let plain =
+        format!("POST /v1/exec HTTP/1.1\r\nHost: {}\r\nContent-Type: text/plain\r\nContent-Length: 12", daemon.address);
+    assert!(daemon.ask(&plain, r#"{"code":"1"}"#).error(415).contains("Content-Type: application/json"));
+    let large = json!({"code": "#".repeat(9 << 20)});
+    daemon.cell(&large).error(413);
+}
+
+#[test]
+fn status_answers_while_a_cell_spins_and_a_client_that_leaves_ends_its_cell() {
+    let (mut daemon, _folder) = Daemon::scripted(&[]);
+    // As many as run at once, so that one that went on would keep the last request waiting until it is refused.
+    let places = std::thread::available_parallelism().map_or(2, usize::from).max(4);
+    let spin = json!({"code": "while True: pass", "limits": {"wall": 3600}}).to_string();
+    let clients: Vec<_> = (0..places).map(|_| daemon.begin("/v1/exec", &spin)).collect();
+    let mut rest = await_line(daemon.stderr(), "cell 1 of 1 begins", places);
+    let drain = std::thread::spawn(move || rest.read_to_end(&mut Vec::new()));
+    assert_eq!(daemon.get("/status").json()["status"], "ready");
+    drop(clients);
+    let outcome = daemon.cell(&json!({"code": "1 + 1"})).json();
+    assert_eq!(outcome["result"]["text/plain"], "2", "{outcome}");
+    drop(daemon);
+    drain.join().unwrap().unwrap();
+}
+
+#[test]
+fn without_a_runtime_the_daemon_still_tells_why() {
+    let cache = tempfile::tempdir().unwrap();
+    let daemon = Daemon::start(bare_tool(cache.path(), &["serve", "--port", "0"]));
+    let status = daemon.settled("unavailable");
+    assert!(!status["error"].as_str().unwrap().is_empty());
+    assert!(daemon.cell(&json!({"code": "1"})).error(503).starts_with("Failed to load the Python runtime: "));
+    daemon.post("/execute", r#"{"instruction": "x"}"#).error(503);
+}
+
+#[test]
+fn without_a_model_cells_still_run() {
+    ready();
+    let daemon = Daemon::start(tool(&["serve", "--port", "0", "--model", "/nowhere/model.gguf"]));
+    let status = daemon.settled("unavailable");
+    assert_eq!(status["sandbox"], "ready", "{status}");
+    assert_eq!(daemon.cell(&json!({"code": "2 + 2"})).json()["result"]["text/plain"], "4");
+    let reply = daemon.post("/execute", r#"{"instruction": "x"}"#);
+    assert!(reply.error(reply.code).starts_with("Failed to load ONNX model: "), "{}", reply.body);
+    assert!(matches!(reply.code, 500 | 503));
+}
