@@ -1,5 +1,8 @@
 //! The loop: ask the model, run its program, give the error back. The only place that knows both the model and the sandbox.
 
+mod extract;
+mod plausible;
+
 use crate::sandbox::Outcome;
 
 /// What happens during a run, in order, for whoever watches.
