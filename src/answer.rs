@@ -25,6 +25,19 @@ pub struct Answer {
     pub error: Option<String>,
 }
 
+impl Answer {
+    /// What the last program did.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.steps.iter().rev().find(|step| !step.code.is_empty())?.outcome.as_ref()
+    }
+
+    /// The value of the last program's last expression as text: for whoever would otherwise see nothing, since a
+    /// program that ends in an expression need not print. It is never part of `stdout`.
+    pub fn result_text(&self) -> Option<&str> {
+        self.outcome()?.result.as_ref()?.get("text/plain").map(String::as_str)
+    }
+}
+
 /// One attempt: a reply, and what its program did.
 #[derive(Clone, Debug)]
 pub struct AttemptStep {

@@ -1,6 +1,17 @@
 //! Models that continue a conversation. The loop knows only the [`Model`] trait; each implementation lives in its own room.
 
-use crate::{Cancel, Result};
+mod scripted;
+
+pub use scripted::ScriptedModel;
+
+use crate::progress::Progress;
+use crate::{Cancel, Config, Result};
+
+/// Opens the model that `config` names, fetching and building what is missing.
+pub(crate) fn open(config: &Config, progress: &Progress, cancel: &Cancel) -> Result<Box<dyn Model>> {
+    let _ = (config, progress, cancel);
+    todo!("model engineer")
+}
 
 /// Who says a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
