@@ -83,7 +83,8 @@ impl CodeInterpreter {
         let mut request = request.clone();
         request.system_prompt = request.system_prompt.or_else(|| self.system_prompt.clone());
         request.user_input = request.user_input.or_else(|| self.user_input.clone());
-        agent::run(&mut Turns { interpreter: self }, session, &request, observer, cancel)
+        let mut turns = Turns { model: &self.model, name: &self.model_name };
+        agent::run(&mut turns, session, &request, observer, cancel)
     }
 
     pub fn python(&self) -> &Python {
@@ -98,7 +99,8 @@ impl CodeInterpreter {
 
 /// The shared model, held for the length of a reply: while one request's program runs, another's is written.
 struct Turns<'a> {
-    interpreter: &'a CodeInterpreter,
+    model: &'a Mutex<Box<dyn Model>>,
+    name: &'a str,
 }
 
 impl Turns<'_> {
@@ -106,9 +108,9 @@ impl Turns<'_> {
     const WAIT: Duration = Duration::from_millis(10);
 
     /// The model as soon as it is free. Whoever waits can still be cancelled.
-    fn model(&self, cancel: &Cancel) -> Result<MutexGuard<'_, Box<dyn Model>>> {
+    fn free(&self, cancel: &Cancel) -> Result<MutexGuard<'_, Box<dyn Model>>> {
         loop {
-            match self.interpreter.model.try_lock() {
+            match self.model.try_lock() {
                 Ok(model) => return Ok(model),
                 Err(TryLockError::Poisoned(_)) => {
                     return Err(Error::internal("the model broke down during an earlier request")
@@ -123,7 +125,7 @@ impl Turns<'_> {
 
 impl Model for Turns<'_> {
     fn name(&self) -> &str {
-        &self.interpreter.model_name
+        self.name
     }
 
     fn generate(
@@ -132,7 +134,7 @@ impl Model for Turns<'_> {
         on_text: &mut dyn FnMut(&str),
         cancel: &Cancel,
     ) -> Result<Reply, Refusal> {
-        self.model(cancel).map_err(Refusal::Failed)?.generate(prompt, on_text, cancel)
+        self.free(cancel).map_err(Refusal::Failed)?.generate(prompt, on_text, cancel)
     }
 }
 
@@ -268,5 +270,52 @@ impl Builder {
             system_prompt: self.system_prompt,
             user_input: self.user_input,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Sampling, ScriptedModel};
+
+    fn prompt(sampling: &Sampling) -> Prompt<'_> {
+        Prompt { messages: &[], prefill: "", stop: &[], max_tokens: 1, sampling }
+    }
+
+    #[test]
+    fn it_can_be_shared() {
+        fn shared<T: Send + Sync>() {}
+        shared::<CodeInterpreter>();
+    }
+
+    #[test]
+    fn whoever_waits_for_the_model_can_be_cancelled() {
+        let model: Mutex<Box<dyn Model>> = Mutex::new(Box::new(ScriptedModel::from_replies(vec!["one".to_owned()])));
+        let mut turns = Turns { model: &model, name: "scripted" };
+        let sampling = Sampling::default();
+        let cancel = Cancel::new();
+        let held = model.lock().expect("the model");
+        cancel.cancel();
+        let refusal = turns.generate(&prompt(&sampling), &mut |_| {}, &cancel).expect_err("a refusal");
+        assert!(matches!(refusal, Refusal::Failed(error) if error.is_cancelled()));
+        drop(held);
+        let reply = turns.generate(&prompt(&sampling), &mut |_| {}, &Cancel::new()).expect("a reply");
+        assert_eq!(reply.text, "one");
+    }
+
+    #[test]
+    fn a_model_that_panicked_is_not_used_again() {
+        let model: Mutex<Box<dyn Model>> = Mutex::new(Box::new(ScriptedModel::from_replies(Vec::new())));
+        std::thread::scope(|scope| {
+            let broken = scope.spawn(|| {
+                let _held = model.lock();
+                panic!("on purpose");
+            });
+            assert!(broken.join().is_err());
+        });
+        let sampling = Sampling::default();
+        let mut turns = Turns { model: &model, name: "scripted" };
+        let refusal = turns.generate(&prompt(&sampling), &mut |_| {}, &Cancel::new()).expect_err("a refusal");
+        assert!(matches!(refusal, Refusal::Failed(error) if error.to_string().contains("earlier request")));
     }
 }
