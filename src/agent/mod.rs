@@ -1,6 +1,38 @@
 //! The loop: ask the model, run its program, give the error back. The only place that knows both the model and the sandbox.
+//!
+//! What ends it, and what it claims:
+//! - `success` is the host's word: the last program ended with status `ok`. Nothing the model or the program says counts.
+//! - A program that ends well but shows nothing (no output, value, display or changed file) is sent back once, with
+//!   the wish to print; whoever asked would see an empty answer. Silent again, it is a success, since it may be one.
+//! - A program runs in the session as it is the first time, and in a fresh interpreter after an attempt that failed.
+//! - The same program for the third time ends it early (`stuck`); attempts that are spent are `retries` all the same.
+//! - An attempt is a reply: `attempts` is the number of steps, and a model that fails to reply adds none.
 
-use crate::sandbox::Outcome;
+mod extract;
+mod feedback;
+mod plausible;
+mod prompt;
+mod quote;
+mod record;
+mod stuck;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+mod transcript;
+
+use feedback::{Failure, Habit};
+use record::{Record, Tokens};
+
+use crate::model::{Finish, Model, Prompt, Refusal, Reply, Sampling};
+use crate::sandbox::{Outcome, Session, Status};
+use crate::{Answer, Cancel, Error, Request, Result, StopReason};
+
+/// More attempts than any model makes use of; it bounds what a request can ask for.
+const MOST_ATTEMPTS: usize = 100;
+
+/// How freely the model is to write after it failed: greedy decoding repeats itself.
+const RETRY_TEMPERATURE: f32 = 0.7;
 
 /// What happens during a run, in order, for whoever watches.
 #[non_exhaustive]
@@ -13,7 +45,245 @@ pub enum Event<'a> {
     },
     /// The model's reply, piece by piece.
     Text(&'a str),
+    /// The reply so far was given up, and the same attempt asks again; what a person may want to know about it.
+    Note(&'a str),
     /// The program taken from the reply, about to run.
     Code(&'a str),
     Outcome(&'a Outcome),
+}
+
+/// Runs one instruction in `session`.
+///
+/// # Errors
+/// A request that cannot be served, and the sandbox's own failures. A model that fails is an answer with
+/// [`StopReason::ModelError`], so that what came before it is kept.
+pub(crate) fn run(
+    model: &mut dyn Model,
+    session: &mut Session,
+    request: &Request,
+    observer: &mut dyn FnMut(Event<'_>),
+    cancel: &Cancel,
+) -> Result<Answer> {
+    check(request)?;
+    if let Some(input) = &request.user_input {
+        session.bind_text("user_input", input)?;
+    }
+    let mut used = false;
+    let mut cell = |code: &str| {
+        if std::mem::replace(&mut used, true) {
+            session.restart()?;
+        }
+        session.exec(code, cancel)
+    };
+    Run::new(request).drive(model, &mut cell, observer, cancel)
+}
+
+fn check(request: &Request) -> Result<()> {
+    if request.instruction.trim().is_empty() {
+        return Err(Error::usage("the instruction is empty").advise("Say in a sentence what the program is to do."));
+    }
+    if !(1..=MOST_ATTEMPTS).contains(&request.max_retries) {
+        let said = format!("max_retries is {}, but it counts all attempts", request.max_retries);
+        return Err(Error::usage(said).advise(format!("Give a number from 1 to {MOST_ATTEMPTS}.")));
+    }
+    Ok(())
+}
+
+/// Runs a program in an interpreter that no earlier attempt of this run has touched.
+type Cell<'a> = dyn FnMut(&str) -> Result<Outcome> + 'a;
+
+/// Why there is no reply to go on with.
+struct Stop {
+    reason: StopReason,
+    /// The part of a reply that a cancel cut off.
+    partial: Option<Reply>,
+    error: Option<String>,
+}
+
+impl Stop {
+    fn new(reason: StopReason, error: Option<String>) -> Self {
+        Self { reason, partial: None, error }
+    }
+}
+
+/// One run on its way.
+struct Run<'a> {
+    request: &'a Request,
+    transcript: transcript::Transcript<'a>,
+    circles: stuck::Circles,
+    record: Record,
+    /// The model was already asked to print something.
+    asked_to_print: bool,
+}
+
+impl<'a> Run<'a> {
+    fn new(request: &'a Request) -> Self {
+        Self {
+            request,
+            transcript: transcript::Transcript::new(request),
+            circles: stuck::Circles::default(),
+            record: Record::new(),
+            asked_to_print: false,
+        }
+    }
+
+    fn drive(
+        mut self,
+        model: &mut dyn Model,
+        cell: &mut Cell<'_>,
+        observer: &mut dyn FnMut(Event<'_>),
+        cancel: &Cancel,
+    ) -> Result<Answer> {
+        let of = self.request.max_retries;
+        let mut error = None;
+        let mut reason = StopReason::Retries;
+        for number in 1..=of {
+            if cancel.is_cancelled() {
+                reason = StopReason::Cancelled;
+                break;
+            }
+            observer(Event::Attempt { number, of });
+            self.record.attempt_begins();
+            let (reply, tokens) = match self.ask(number, model, observer, cancel) {
+                Ok(reply) => reply,
+                Err(stop) => {
+                    if let Some(reply) = stop.partial {
+                        let mut tokens = Tokens::default();
+                        tokens.add(&reply);
+                        self.record.attempt(None, None, reply.text, tokens);
+                    }
+                    (reason, error) = (stop.reason, stop.error);
+                    break;
+                }
+            };
+            if let Some(end) = self.attempt(reply, tokens, number == of, cell, observer)? {
+                reason = end;
+                break;
+            }
+        }
+        Ok(self.record.answer(reason, model.name().to_owned(), error))
+    }
+
+    /// Asks for a reply, with less of the conversation as long as it does not fit.
+    fn ask(
+        &mut self,
+        number: usize,
+        model: &mut dyn Model,
+        observer: &mut dyn FnMut(Event<'_>),
+        cancel: &Cancel,
+    ) -> Result<(Reply, Tokens), Stop> {
+        let sampling = sampling(&self.request.sampling, number);
+        let mut tokens = Tokens::default();
+        loop {
+            let messages = self.transcript.messages();
+            let prompt = Prompt {
+                messages: &messages,
+                prefill: prompt::PREFILL,
+                stop: &prompt::STOP,
+                max_tokens: self.request.max_tokens,
+                sampling: &sampling,
+            };
+            match model.generate(&prompt, &mut |text| observer(Event::Text(text)), cancel) {
+                Ok(reply) if reply.finish == Finish::Cancelled => {
+                    return Err(Stop { partial: Some(reply), ..Stop::new(StopReason::Cancelled, None) });
+                }
+                Ok(reply) => {
+                    tokens.add(&reply);
+                    if !self.was_cut(&reply) || !self.transcript.shorten() {
+                        return Ok((reply, tokens));
+                    }
+                    observer(Event::Note(
+                        "the context was full before the reply ended; asking again with a shorter conversation",
+                    ));
+                }
+                Err(Refusal::Context { .. }) if self.transcript.shorten() => {}
+                Err(refusal) => return Err(refused(refusal)),
+            }
+        }
+    }
+
+    /// Whether the context, not the limit of the request, ended the reply.
+    fn was_cut(&self, reply: &Reply) -> bool {
+        reply.finish == Finish::Length && reply.prompt_tokens > 0 && reply.completion_tokens < self.request.max_tokens
+    }
+
+    /// Runs the program of a reply and prepares the next attempt; says why when there is to be none.
+    fn attempt(
+        &mut self,
+        reply: Reply,
+        tokens: Tokens,
+        last: bool,
+        cell: &mut Cell<'_>,
+        observer: &mut dyn FnMut(Event<'_>),
+    ) -> Result<Option<StopReason>> {
+        let Some(code) = extract::program(&reply.text) else {
+            self.transcript.failed(None, &reply.text, feedback::message(Failure::NoCode, Habit::Fresh));
+            self.record.attempt(None, None, reply.text, tokens);
+            return Ok(last.then_some(StopReason::NoCode));
+        };
+        observer(Event::Code(&code));
+        let outcome = match cell(&code) {
+            Err(error) if error.is_cancelled() => {
+                self.record.attempt(Some(code), None, reply.text, tokens);
+                return Ok(Some(StopReason::Cancelled));
+            }
+            outcome => outcome?,
+        };
+        observer(Event::Outcome(&outcome));
+        let end = self.judge(&code, &outcome, last);
+        self.record.attempt(Some(code), Some(outcome), reply.text, tokens);
+        Ok(end)
+    }
+
+    fn judge(&mut self, code: &str, outcome: &Outcome, last: bool) -> Option<StopReason> {
+        let (failure, habit) = match outcome.status {
+            Status::Cancelled => return Some(StopReason::Cancelled),
+            Status::Ok if last || self.asked_to_print || shows_something(outcome) => return Some(StopReason::Answered),
+            Status::Ok => {
+                self.asked_to_print = true;
+                (Failure::Silent, Habit::Fresh)
+            }
+            _ if last => return Some(StopReason::Retries),
+            _ => {
+                let Some(habit) = self.circles.notice(code, feedback::signature(code, outcome)) else {
+                    return Some(StopReason::Stuck);
+                };
+                (Failure::Ran { code, outcome, has_input: self.request.user_input.is_some() }, habit)
+            }
+        };
+        self.transcript.failed(Some(code), "", feedback::message(failure, habit));
+        None
+    }
+}
+
+fn shows_something(outcome: &Outcome) -> bool {
+    let printed = [&outcome.stdout, &outcome.stderr].iter().any(|text| !text.trim().is_empty());
+    printed || outcome.result.is_some() || !outcome.displays.is_empty() || !outcome.files.is_empty()
+}
+
+/// The first attempt as asked for; later ones draw differently, each in its own way and the same way every time.
+fn sampling(asked: &Sampling, number: usize) -> Sampling {
+    let mut sampling = asked.clone();
+    if number > 1 {
+        sampling.temperature = sampling.temperature.max(RETRY_TEMPERATURE);
+        sampling.seed = sampling.seed.wrapping_add(number as u64 - 1);
+    }
+    sampling
+}
+
+fn refused(refusal: Refusal) -> Stop {
+    match refusal {
+        Refusal::Context { prompt_tokens, n_ctx } => {
+            let error = format!(
+                "the prompt has {prompt_tokens} tokens and the context holds {n_ctx}: \
+                 shorten the instruction or the input, or raise --n-ctx"
+            );
+            Stop::new(StopReason::Context, Some(error))
+        }
+        Refusal::Failed(error) if error.is_cancelled() => Stop::new(StopReason::Cancelled, None),
+        Refusal::Failed(error) => {
+            let advice = error.advice().map(|advice| format!(" ({advice})")).unwrap_or_default();
+            Stop::new(StopReason::ModelError, Some(format!("{error}{advice}")))
+        }
+    }
 }

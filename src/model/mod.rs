@@ -1,7 +1,17 @@
 //! Models that continue a conversation. The loop knows only the [`Model`] trait; each implementation lives in its own room.
 
-use crate::provision::Item;
-use crate::{Cancel, Config, Progress, Result};
+mod scripted;
+
+pub use scripted::ScriptedModel;
+
+use crate::progress::Progress;
+use crate::{Cancel, Config, Result};
+
+/// Opens the model that `config` names, fetching and building what is missing.
+pub(crate) fn open(config: &Config, progress: &Progress, cancel: &Cancel) -> Result<Box<dyn Model>> {
+    let _ = (config, progress, cancel);
+    todo!("model engineer")
+}
 
 /// Who says a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,16 +98,4 @@ pub trait Model: Send {
         on_text: &mut dyn FnMut(&str),
         cancel: &Cancel,
     ) -> Result<Reply, Refusal>;
-}
-
-/// The model that the settings name, fetched and built first if need be.
-pub(crate) fn open(config: &Config, progress: &Progress, cancel: &Cancel) -> Result<Box<dyn Model>> {
-    let _ = (config, progress, cancel);
-    todo!()
-}
-
-/// What the model needs, and whether it is there.
-pub(crate) fn inventory(config: &Config) -> Vec<Item> {
-    let _ = config;
-    todo!()
 }

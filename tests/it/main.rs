@@ -1,4 +1,4 @@
-//! Everything that drives the built program or the public library, in one binary.
+//! Everything that drives the built program or the public library, in one binary, so that it is linked once.
 
 /// The arrows between the rooms.
 mod architecture;
@@ -8,3 +8,5 @@ mod cli;
 mod http;
 /// Starts the built program and waits for it, never for ever.
 mod tool;
+/// Scripted replies → answers, through the library's public API.
+mod transcripts;
