@@ -1,5 +1,21 @@
 //! Models that continue a conversation. The loop knows only the [`Model`] trait; each implementation lives in its own room.
 
+mod built;
+mod gguf;
+mod onnx;
+mod sampler;
+mod scripted;
+mod stop;
+mod template;
+mod tokenizer;
+
+/// The parts of the in-process model, for tests and measurements; not part of the API.
+#[doc(hidden)]
+pub mod parts {
+    pub use super::gguf::{Weights, build};
+    pub use super::onnx::{Decoder, OnnxModel, Runtime};
+}
+
 use crate::{Cancel, Result};
 
 /// Who says a message.
