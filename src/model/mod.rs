@@ -1,17 +1,22 @@
 //! Models that continue a conversation. The loop knows only the [`Model`] trait; each implementation lives in its own room.
 
+mod built;
+mod gguf;
+mod onnx;
+mod sampler;
 mod scripted;
+mod stop;
+mod template;
+mod tokenizer;
 
-pub use scripted::ScriptedModel;
-
-use crate::progress::Progress;
-use crate::{Cancel, Config, Result};
-
-/// Opens the model that `config` names, fetching and building what is missing.
-pub(crate) fn open(config: &Config, progress: &Progress, cancel: &Cancel) -> Result<Box<dyn Model>> {
-    let _ = (config, progress, cancel);
-    todo!("model engineer")
+/// The parts of the in-process model, for tests and measurements; not part of the API.
+#[doc(hidden)]
+pub mod parts {
+    pub use super::gguf::{Weights, build};
+    pub use super::onnx::{Decoder, OnnxModel, Runtime};
 }
+
+use crate::{Cancel, Result};
 
 /// Who says a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

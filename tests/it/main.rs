@@ -6,6 +6,10 @@ mod architecture;
 mod cli;
 /// The daemon, over raw connections.
 mod http;
+/// The in-process model against llama.cpp and against its own full-precision build.
+mod model;
+/// Where the tests get what must be fetched.
+mod support;
 /// Starts the built program and waits for it, never for ever.
 mod tool;
 /// Scripted replies → answers, through the library's public API.

@@ -1,0 +1,237 @@
+//! Builds an ONNX graph node by node: names, constants, ports, and matrices in the data file.
+
+use super::Weights;
+use super::proto::{
+    ATTRIBUTE_FLOAT, ATTRIBUTE_INT, Attribute, Dimension, EXTERNAL, Entry, Extent, FLOAT, Graph, INT32, INT64, Model,
+    Node, OperatorSet, Port, Shape, Tensor, TensorType, Type, UINT8,
+};
+use super::quant::BLOCK;
+use super::weights::{DataFile, Part};
+use crate::model::built::DATA_FILE;
+
+/// The operator domain of ONNX Runtime's own kernels.
+const CONTRIB: &str = "com.microsoft";
+const OPSET: i64 = 21;
+const IR_VERSION: i64 = 10;
+/// `MatMulNBits`: compute in 8-bit integers, which is what makes it fast on CPUs.
+const ACCURACY_INT8: i64 = 4;
+
+/// The name of a value in the graph.
+pub(super) type Edge = String;
+
+pub(super) enum Attr {
+    Int(i64),
+    Float(f32),
+}
+
+/// A matrix that was put into the data file, ready to be multiplied with or gathered from.
+pub(super) struct Matrix {
+    name: String,
+    rows: usize,
+    row_len: usize,
+    zeros: bool,
+}
+
+pub(super) struct GraphBuilder {
+    graph: Graph,
+    weights: Weights,
+    pub data: DataFile,
+}
+
+impl GraphBuilder {
+    pub fn new(weights: Weights) -> Self {
+        let graph = Graph { name: Some("decoder".into()), ..Graph::default() };
+        Self { graph, weights, data: DataFile::default() }
+    }
+
+    /// A node with one output, which is named after it.
+    pub fn node(&mut self, op: &str, inputs: &[&str], attributes: &[(&str, Attr)]) -> Edge {
+        let output = format!("{op}_{}", self.graph.node.len());
+        self.node_to(op, inputs, &[&output], attributes);
+        output
+    }
+
+    /// A node with named outputs; an empty name is an input or output left out.
+    pub fn node_to(&mut self, op: &str, inputs: &[&str], outputs: &[&str], attributes: &[(&str, Attr)]) {
+        let attribute = |(name, value): &(&str, Attr)| match *value {
+            Attr::Int(i) => {
+                Attribute { name: Some((*name).into()), i: Some(i), kind: Some(ATTRIBUTE_INT), ..Attribute::default() }
+            }
+            Attr::Float(f) => Attribute {
+                name: Some((*name).into()),
+                f: Some(f),
+                kind: Some(ATTRIBUTE_FLOAT),
+                ..Attribute::default()
+            },
+        };
+        self.graph.node.push(Node {
+            input: inputs.iter().map(ToString::to_string).collect(),
+            output: outputs.iter().map(ToString::to_string).collect(),
+            name: Some(format!("{op}_{}", self.graph.node.len())),
+            op_type: Some(op.into()),
+            attribute: attributes.iter().map(attribute).collect(),
+            domain: is_contrib(op).then(|| CONTRIB.into()),
+        });
+    }
+
+    /// A small constant of whole numbers, kept in the graph itself. An empty `dims` makes a scalar.
+    pub fn ints(&mut self, name: &str, dims: &[i64], values: &[i64]) -> Edge {
+        self.graph.initializer.push(Tensor {
+            dims: dims.to_vec(),
+            data_type: Some(INT64),
+            name: Some(name.into()),
+            raw_data: Some(values.iter().flat_map(|value| value.to_le_bytes()).collect()),
+            ..Tensor::default()
+        });
+        name.into()
+    }
+
+    /// Floats computed here, kept in the data file.
+    pub fn floats(&mut self, name: &str, dims: &[usize], values: &[f32]) -> Edge {
+        let at = self.data.ready(values.iter().flat_map(|value| value.to_le_bytes()).collect());
+        self.external(name, FLOAT, dims, at);
+        name.into()
+    }
+
+    /// A GGUF tensor as floats of the shape `dims`.
+    pub fn tensor(&mut self, part: Part, dims: &[usize]) -> Edge {
+        let name = part.tensor.name.clone();
+        let at = self.data.floats(vec![part], dims.iter().product());
+        self.external(&name, FLOAT, dims, at);
+        name
+    }
+
+    /// The parts one below the other as one matrix, in the build's own precision.
+    pub fn matrix(&mut self, name: &str, parts: Vec<Part>) -> Matrix {
+        let row_len = parts[0].tensor.row_len();
+        let rows = parts.iter().map(|part| part.tensor.rows()).sum();
+        let mut zeros = false;
+        match self.weights {
+            Weights::F32 => {
+                let at = self.data.floats(parts, rows * row_len);
+                self.external(&format!("{name}.weight"), FLOAT, &[rows, row_len], at);
+            }
+            Weights::EightBits => {
+                let at = self.data.eight_bits(parts, rows, row_len);
+                let blocks = row_len / BLOCK;
+                self.external(&format!("{name}.bytes"), UINT8, &[rows, blocks, BLOCK], at.bytes);
+                // The same bytes as rows: gathering wants two dimensions where multiplying wants three.
+                self.external(&format!("{name}.rows"), UINT8, &[rows, row_len], at.bytes);
+                self.external(&format!("{name}.scales"), FLOAT, &[rows, blocks], at.scales);
+                if let Some(at) = at.zeros {
+                    self.external(&format!("{name}.zeros"), UINT8, &[rows, blocks], at);
+                    zeros = true;
+                }
+            }
+        }
+        Matrix { name: name.into(), rows, row_len, zeros }
+    }
+
+    /// `x` times the matrix's transpose: one output for each of its rows.
+    pub fn multiply(&mut self, x: &str, matrix: &Matrix) -> Edge {
+        let name = &matrix.name;
+        match self.weights {
+            Weights::F32 => self.node("FusedMatMul", &[x, &format!("{name}.weight")], &[("transB", Attr::Int(1))]),
+            Weights::EightBits => {
+                let (bytes, scales, zeros) =
+                    (format!("{name}.bytes"), format!("{name}.scales"), format!("{name}.zeros"));
+                let inputs = [x, &bytes, &scales, &zeros];
+                let attributes = [
+                    ("K", Attr::Int(matrix.row_len as i64)),
+                    ("N", Attr::Int(matrix.rows as i64)),
+                    ("bits", Attr::Int(8)),
+                    ("block_size", Attr::Int(BLOCK as i64)),
+                    ("accuracy_level", Attr::Int(ACCURACY_INT8)),
+                ];
+                self.node("MatMulNBits", &inputs[..if matrix.zeros { 4 } else { 3 }], &attributes)
+            }
+        }
+    }
+
+    /// The matrix's rows at `ids`.
+    pub fn gather(&mut self, matrix: &Matrix, ids: &str) -> Edge {
+        let name = &matrix.name;
+        match self.weights {
+            Weights::F32 => self.node("Gather", &[&format!("{name}.weight"), ids], &[]),
+            Weights::EightBits => {
+                let (rows, scales, zeros) = (format!("{name}.rows"), format!("{name}.scales"), format!("{name}.zeros"));
+                let inputs = [&rows, ids, &scales, &zeros];
+                let attributes = [
+                    ("bits", Attr::Int(8)),
+                    ("block_size", Attr::Int(BLOCK as i64)),
+                    ("gather_axis", Attr::Int(0)),
+                    ("quantize_axis", Attr::Int(1)),
+                ];
+                self.node("GatherBlockQuantized", &inputs[..if matrix.zeros { 4 } else { 3 }], &attributes)
+            }
+        }
+    }
+
+    /// Gives the output of the node made last the name of a graph output.
+    pub fn rename_last_output(&mut self, name: &str) {
+        if let Some(node) = self.graph.node.last_mut() {
+            node.output = vec![name.into()];
+        }
+    }
+
+    pub fn input(&mut self, name: &str, elem_type: i32, dims: &[Extent]) {
+        self.graph.input.push(port(name, elem_type, dims));
+    }
+
+    pub fn output(&mut self, name: &str, elem_type: i32, dims: &[Extent]) {
+        self.graph.output.push(port(name, elem_type, dims));
+    }
+
+    fn external(&mut self, name: &str, data_type: i32, dims: &[usize], at: u64) {
+        let width = if data_type == UINT8 { 1 } else { 4 };
+        let len = dims.iter().product::<usize>() * width;
+        let entry = |key: &str, value: String| Entry { key: Some(key.into()), value: Some(value) };
+        self.graph.initializer.push(Tensor {
+            dims: dims.iter().map(|&dim| dim as i64).collect(),
+            data_type: Some(data_type),
+            name: Some(name.into()),
+            external_data: vec![
+                entry("location", DATA_FILE.into()),
+                entry("offset", at.to_string()),
+                entry("length", len.to_string()),
+            ],
+            data_location: Some(EXTERNAL),
+            ..Tensor::default()
+        });
+    }
+
+    /// The finished graph as a model, without the initializers that no node reads.
+    pub fn finish(mut self, producer_version: &str) -> (Model, DataFile) {
+        let used: std::collections::HashSet<&str> =
+            self.graph.node.iter().flat_map(|node| node.input.iter().map(String::as_str)).collect();
+        self.graph.initializer.retain(|tensor| tensor.name.as_deref().is_some_and(|name| used.contains(name)));
+        let opset = |domain: &str, version| OperatorSet { domain: Some(domain.into()), version: Some(version) };
+        let model = Model {
+            ir_version: Some(IR_VERSION),
+            producer_name: Some(env!("CARGO_PKG_NAME").into()),
+            producer_version: Some(producer_version.into()),
+            opset_import: vec![opset("", OPSET), opset(CONTRIB, 1)],
+            graph: Some(self.graph),
+        };
+        (model, self.data)
+    }
+}
+
+fn is_contrib(op: &str) -> bool {
+    matches!(
+        op,
+        "MatMulNBits"
+            | "GatherBlockQuantized"
+            | "GroupQueryAttention"
+            | "SkipSimplifiedLayerNormalization"
+            | "FusedMatMul"
+            | "QuickGelu"
+    )
+}
+
+fn port(name: &str, elem_type: i32, dims: &[Extent]) -> Port {
+    debug_assert!([FLOAT, INT32, INT64].contains(&elem_type));
+    let dim = dims.iter().map(|extent| Dimension { extent: Some(extent.clone()) }).collect();
+    let tensor = TensorType { elem_type: Some(elem_type), shape: Some(Shape { dim }) };
+    Port { name: Some(name.into()), kind: Some(Type { tensor: Some(tensor) }) }
+}

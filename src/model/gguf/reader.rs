@@ -1,0 +1,387 @@
+//! Reads a GGUF file: the header whole, tensors by position and only as much as asked for.
+//!
+//! The file is not trusted. Every count and size is checked against what is left of the file, and against a fixed
+//! ceiling, before anything is allocated for it.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use super::metadata::{Metadata, Value};
+use super::quant::TensorType;
+use crate::{Error, Result};
+
+/// Bytes that metadata and tensor list may take together; a vocabulary of 260,000 tokens with its merges takes 15 MB.
+const MAX_HEADER: u64 = 256 << 20;
+const MAX_STRING: u64 = 16 << 20;
+const MAX_ELEMENTS: u64 = 4 << 20;
+const MAX_KEYS: u64 = 64 << 10;
+const MAX_TENSORS: u64 = 64 << 10;
+const MAX_DIMENSIONS: u32 = 4;
+/// The least a tensor's entry can take: name length, dimension count, one dimension, type, offset.
+const MIN_TENSOR_ENTRY: u64 = 8 + 4 + 8 + 4 + 8;
+/// The least a metadata entry can take: key length, type, one byte.
+const MIN_KEY_ENTRY: u64 = 8 + 4 + 1;
+
+/// Where a tensor lies and what it is. `dims` is in ggml's order: the length of a row first.
+#[derive(Clone, Debug)]
+pub(super) struct TensorEntry {
+    pub name: String,
+    pub kind: TensorType,
+    pub dims: Vec<usize>,
+    start: u64,
+}
+
+impl TensorEntry {
+    /// Weights in a row.
+    pub fn row_len(&self) -> usize {
+        self.dims[0]
+    }
+
+    pub fn rows(&self) -> usize {
+        self.dims[1..].iter().product()
+    }
+
+    pub fn row_bytes(&self) -> usize {
+        self.kind.bytes(self.row_len()).expect("checked when the entry was read")
+    }
+}
+
+pub(super) struct Gguf {
+    file: File,
+    pub metadata: Metadata,
+    tensors: HashMap<String, TensorEntry>,
+}
+
+impl Gguf {
+    pub fn open(path: &Path) -> Result<Self> {
+        let failed =
+            |error: std::io::Error| Error::usage(error).context(format!("cannot read the model `{}`", path.display()));
+        let file = File::open(path).map_err(failed)?;
+        let facts = file.metadata().map_err(failed)?;
+        if !facts.is_file() {
+            return Err(Error::usage(format!("the model `{}` is not a file", path.display())));
+        }
+        let mut header = Header { from: BufReader::new(&file), read: 0, len: facts.len() };
+        let parsed = header.parse().map_err(|error| {
+            error
+                .context(format!("`{}` is not a GGUF file that can be used", path.display()))
+                .advise("fetch the file again, or name another model")
+        })?;
+        let (metadata, tensors) = parsed;
+        Ok(Self { file, metadata, tensors })
+    }
+
+    pub fn tensor(&self, name: &str) -> Option<&TensorEntry> {
+        self.tensors.get(name)
+    }
+
+    pub fn tensor_names(&self) -> impl Iterator<Item = &str> {
+        self.tensors.keys().map(String::as_str)
+    }
+
+    /// Reads `rows` whole rows of `tensor` from row `first` on into `buffer`, which is resized to fit.
+    pub fn read_rows(&mut self, tensor: &TensorEntry, first: usize, rows: usize, buffer: &mut Vec<u8>) -> Result<()> {
+        assert!(first + rows <= tensor.rows(), "rows of `{}` out of range", tensor.name);
+        let row_bytes = tensor.row_bytes();
+        buffer.resize(rows * row_bytes, 0);
+        let start = tensor.start + (first * row_bytes) as u64;
+        self.file
+            .seek(SeekFrom::Start(start))
+            .and_then(|_| self.file.read_exact(buffer))
+            .map_err(|error| Error::model(error).context(format!("reading tensor `{}`", tensor.name)))
+    }
+}
+
+/// The header as a stream that knows how much of the file is left.
+struct Header<R> {
+    from: R,
+    read: u64,
+    len: u64,
+}
+
+impl<R: Read> Header<R> {
+    fn parse(&mut self) -> Result<(Metadata, HashMap<String, TensorEntry>)> {
+        if &self.array::<4>()? != b"GGUF" {
+            return Err(Error::model("it does not begin with `GGUF`"));
+        }
+        let version = self.u32()?;
+        if !matches!(version, 2 | 3) {
+            return Err(Error::model(format!(
+                "its format version is {version}; 2 and 3 are supported (little-endian)"
+            )));
+        }
+        let tensor_count = self.count("tensors", MIN_TENSOR_ENTRY, MAX_TENSORS)?;
+        let key_count = self.count("metadata keys", MIN_KEY_ENTRY, MAX_KEYS)?;
+        let mut metadata = Metadata::default();
+        for _ in 0..key_count {
+            let key = self.string()?;
+            let kind = self.u32()?;
+            let value = self.value(kind).map_err(|error| error.context(format!("metadata `{key}`")))?;
+            metadata.insert(key, value)?;
+        }
+        let mut entries = Vec::new();
+        for _ in 0..tensor_count {
+            entries.push(self.tensor_entry()?);
+        }
+        let tensors = self.place(entries, &metadata)?;
+        Ok((metadata, tensors))
+    }
+
+    /// A count of things that take at least `each` bytes of what is left.
+    fn count(&mut self, what: &str, each: u64, most: u64) -> Result<u64> {
+        let count = self.u64()?;
+        let room = (self.len - self.read) / each;
+        if count > room.min(most) {
+            return Err(Error::model(format!("it claims {count} {what}, more than {}", room.min(most))));
+        }
+        Ok(count)
+    }
+
+    fn bytes(&mut self, len: u64) -> Result<Vec<u8>> {
+        self.claim(len)?;
+        // `claim` bounds it by the file's length and the header's ceiling.
+        let mut bytes = vec![0; len as usize];
+        self.from.read_exact(&mut bytes).map_err(truncated)?;
+        Ok(bytes)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+        self.claim(N as u64)?;
+        let mut bytes = [0; N];
+        self.from.read_exact(&mut bytes).map_err(truncated)?;
+        Ok(bytes)
+    }
+
+    /// Takes `len` bytes off what is left, or fails before anything is allocated for them.
+    fn claim(&mut self, len: u64) -> Result<()> {
+        if len > self.len - self.read {
+            return Err(Error::model(format!(
+                "its header needs {len} more bytes where {} are left",
+                self.len - self.read
+            )));
+        }
+        if len > MAX_HEADER - self.read.min(MAX_HEADER) {
+            return Err(Error::model(format!("its header is longer than {MAX_HEADER} bytes")));
+        }
+        self.read += len;
+        Ok(())
+    }
+
+    fn u32(&mut self) -> Result<u32> {
+        Ok(u32::from_le_bytes(self.array()?))
+    }
+
+    fn u64(&mut self) -> Result<u64> {
+        Ok(u64::from_le_bytes(self.array()?))
+    }
+
+    fn string(&mut self) -> Result<String> {
+        let len = self.u64()?;
+        if len > MAX_STRING {
+            return Err(Error::model(format!("it claims a text of {len} bytes, more than {MAX_STRING}")));
+        }
+        // Vocabularies hold texts that are not UTF-8 in some files; a replacement keeps the count of tokens right.
+        Ok(String::from_utf8(self.bytes(len)?)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    }
+
+    fn value(&mut self, kind: u32) -> Result<Value> {
+        Ok(match kind {
+            0 => Value::Unsigned(u8::from_le_bytes(self.array()?).into()),
+            1 => Value::Signed(i8::from_le_bytes(self.array()?).into()),
+            2 => Value::Unsigned(u16::from_le_bytes(self.array()?).into()),
+            3 => Value::Signed(i16::from_le_bytes(self.array()?).into()),
+            4 => Value::Unsigned(self.u32()?.into()),
+            5 => Value::Signed(i32::from_le_bytes(self.array()?).into()),
+            6 => Value::Float(f32::from_le_bytes(self.array()?).into()),
+            7 => Value::Bool(self.array::<1>()?[0] != 0),
+            8 => Value::Text(self.string()?),
+            9 => self.list()?,
+            10 => Value::Unsigned(self.u64()?),
+            11 => Value::Signed(i64::from_le_bytes(self.array()?)),
+            12 => Value::Float(f64::from_le_bytes(self.array()?)),
+            _ => return Err(Error::model(format!("unknown value type {kind}"))),
+        })
+    }
+
+    fn list(&mut self) -> Result<Value> {
+        let kind = self.u32()?;
+        let each = match kind {
+            0 | 1 | 7 => 1,
+            2 | 3 => 2,
+            4..=6 => 4,
+            8 | 10..=12 => 8,
+            _ => return Err(Error::model(format!("a list of values of type {kind} is not supported"))),
+        };
+        let count = self.count("list elements", each, MAX_ELEMENTS)?;
+        if kind == 8 {
+            return Ok(Value::Texts((0..count).map(|_| self.string()).collect::<Result<_>>()?));
+        }
+        Ok(Value::Numbers(
+            (0..count).map(|_| Ok(self.value(kind)?.as_f64().unwrap_or_default())).collect::<Result<_>>()?,
+        ))
+    }
+
+    /// A tensor's entry; `start` is still relative to the data.
+    fn tensor_entry(&mut self) -> Result<TensorEntry> {
+        let name = self.string()?;
+        let dimensions = self.u32()?;
+        if !(1..=MAX_DIMENSIONS).contains(&dimensions) {
+            return Err(Error::model(format!("tensor `{name}` has {dimensions} dimensions; 1 to 4 are possible")));
+        }
+        let dims: Vec<u64> = (0..dimensions).map(|_| self.u64()).collect::<Result<_>>()?;
+        let kind = TensorType::from_code(self.u32()?, &name)?;
+        let start = self.u64()?;
+        let dims = dims.into_iter().map(|dim| usize::try_from(dim).ok()).collect::<Option<Vec<usize>>>();
+        let dims = dims.filter(|dims| !dims.contains(&0) && dims[0] % kind.granularity() == 0);
+        match dims {
+            Some(dims) => Ok(TensorEntry { name, kind, dims, start }),
+            None => Err(Error::model(format!("tensor `{name}` has a shape that its type cannot have"))),
+        }
+    }
+
+    /// Checks that every tensor lies inside the file, and makes their places absolute.
+    fn place(&self, entries: Vec<TensorEntry>, metadata: &Metadata) -> Result<HashMap<String, TensorEntry>> {
+        let alignment = metadata.unsigned("general.alignment")?.unwrap_or(32);
+        if !alignment.is_power_of_two() || alignment > 1 << 20 {
+            return Err(Error::model(format!("its alignment is {alignment}")));
+        }
+        let data = self.read.next_multiple_of(alignment);
+        let mut tensors = HashMap::with_capacity(entries.len());
+        for mut entry in entries {
+            let weights = entry.dims.iter().try_fold(1_usize, |product, &dim| product.checked_mul(dim));
+            let bytes = weights.and_then(|weights| entry.kind.bytes(weights)).map(|bytes| bytes as u64);
+            let start = data.checked_add(entry.start);
+            let end = start.zip(bytes).and_then(|(start, bytes)| start.checked_add(bytes));
+            match (start, end) {
+                (Some(start), Some(end)) if end <= self.len => entry.start = start,
+                _ => {
+                    return Err(Error::model(format!(
+                        "tensor `{}` would lie outside the file of {} bytes",
+                        entry.name, self.len
+                    )));
+                }
+            }
+            if let Some(twin) = tensors.insert(entry.name.clone(), entry) {
+                return Err(Error::model(format!("it holds tensor `{}` twice", twin.name)));
+            }
+        }
+        Ok(tensors)
+    }
+}
+
+fn truncated(error: std::io::Error) -> Error {
+    Error::model(error).context("its header cannot be read")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{Fixture, text};
+    use super::*;
+
+    fn refused(fixture: &Fixture) -> String {
+        let file = fixture.write();
+        match Gguf::open(file.path()) {
+            Ok(_) => panic!("accepted"),
+            Err(error) => {
+                assert!(error.is_model() && error.advice().is_some(), "{error:?}");
+                error.to_string()
+            }
+        }
+    }
+
+    #[test]
+    fn reads_metadata_and_rows() {
+        let mut fixture = Fixture::new();
+        fixture.key("general.architecture", 8, &text("llama"));
+        fixture.tensor("t", &[2, 3], 0, &[1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0].map(f32::to_le_bytes).concat());
+        let file = fixture.write();
+        let mut gguf = Gguf::open(file.path()).unwrap();
+        assert_eq!(gguf.metadata.text("general.architecture").unwrap(), Some("llama"));
+        let entry = gguf.tensor("t").unwrap().clone();
+        let mut bytes = Vec::new();
+        gguf.read_rows(&entry, 1, 2, &mut bytes).unwrap();
+        assert_eq!(bytes, [3.0_f32, 4.0, 5.0, 6.0].map(f32::to_le_bytes).concat());
+    }
+
+    #[test]
+    fn headers_that_lie_are_refused_before_they_cost_anything() {
+        let mut huge = Fixture::new();
+        huge.tensor_count = Some(u64::MAX);
+        assert!(refused(&huge).contains("tensors, more than"));
+
+        let mut keys = Fixture::new();
+        keys.key_count = Some(1 << 60);
+        assert!(refused(&keys).contains("metadata keys"));
+
+        let mut long_text = Fixture::new();
+        long_text.key("k", 8, &(1_u64 << 40).to_le_bytes());
+        assert!(refused(&long_text).contains("a text of"));
+
+        let mut text_past_end = Fixture::new();
+        text_past_end.key("k", 8, &5000_u64.to_le_bytes());
+        assert!(refused(&text_past_end).contains("where"));
+
+        let mut list = Fixture::new();
+        list.key("k", 9, &[&4_u32.to_le_bytes()[..], &(1_u64 << 62).to_le_bytes()].concat());
+        assert!(refused(&list).contains("list elements"));
+
+        let mut nested = Fixture::new();
+        nested.key("k", 9, &[&9_u32.to_le_bytes()[..], &1_u64.to_le_bytes()].concat());
+        assert!(refused(&nested).contains("list of values of type 9"));
+    }
+
+    #[test]
+    fn tensors_that_do_not_fit_are_refused() {
+        let mut outside = Fixture::new();
+        outside.tensor("t", &[1 << 20, 1], 0, &[0; 16]);
+        assert!(refused(&outside).contains("outside the file"));
+
+        let mut overflow = Fixture::new();
+        overflow.tensor("t", &[1 << 40, 1 << 40], 0, &[0; 16]);
+        assert!(refused(&overflow).contains("outside the file"));
+
+        let mut ragged = Fixture::new();
+        ragged.tensor("t", &[33, 1], 8, &[0; 68]);
+        assert!(refused(&ragged).contains("shape"));
+
+        let mut empty = Fixture::new();
+        empty.tensor("t", &[0, 4], 0, &[]);
+        assert!(refused(&empty).contains("shape"));
+
+        let mut twice = Fixture::new();
+        twice.tensor("t", &[1], 0, &[0; 4]);
+        twice.tensor("t", &[1], 0, &[0; 4]);
+        assert!(refused(&twice).contains("twice"));
+
+        let mut alignment = Fixture::new();
+        alignment.key("general.alignment", 4, &0_u32.to_le_bytes());
+        assert!(refused(&alignment).contains("alignment"));
+    }
+
+    #[test]
+    fn other_files_are_named_as_such() {
+        let mut other = Fixture::new();
+        other.magic = *b"\x7fELF";
+        assert!(refused(&other).contains("does not begin with `GGUF`"));
+        let mut old = Fixture::new();
+        old.version = 1;
+        assert!(refused(&old).contains("version is 1"));
+        let missing = Gguf::open(Path::new("/no/such/model.gguf")).err().unwrap();
+        assert!(missing.is_usage() && missing.to_string().contains("/no/such/model.gguf"), "{missing}");
+    }
+
+    #[test]
+    fn every_truncation_is_an_error() {
+        let mut fixture = Fixture::new();
+        fixture.key("general.architecture", 8, &text("llama"));
+        fixture.tensor("t", &[4], 0, &[0; 16]);
+        let whole = fixture.bytes();
+        for len in 0..whole.len() {
+            let file = Fixture::write_bytes(&whole[..len]);
+            assert!(Gguf::open(file.path()).is_err(), "accepted the first {len} of {} bytes", whole.len());
+        }
+    }
+}
