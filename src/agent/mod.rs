@@ -71,7 +71,7 @@ pub(crate) fn run(
     let mut used = false;
     let mut cell = |code: &str| {
         if std::mem::replace(&mut used, true) {
-            session.restart()?;
+            session.restart();
         }
         session.exec(code, cancel)
     };

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::{Progress, Step};
+use crate::{Progress, Step, Unit};
 
 /// Plain output tells about a step that is under way at most this often.
 const PLAIN_INTERVAL: Duration = Duration::from_secs(5);
@@ -64,21 +64,26 @@ impl Display {
 struct Open {
     what: String,
     total: Option<u64>,
+    unit: Unit,
     done: u64,
     since: Instant,
     told: Instant,
 }
 
 impl Open {
-    fn new(what: &str, total: Option<u64>, now: Instant) -> Self {
-        Self { what: what.into(), total, done: 0, since: now, told: now }
+    fn new(what: &str, total: Option<u64>, unit: Unit, now: Instant) -> Self {
+        Self { what: what.into(), total, unit, done: 0, since: now, told: now }
+    }
+
+    fn amount(&self, count: u64) -> String {
+        amount(count, self.unit)
     }
 
     /// As `fetching x: 98.0 MB in 12.3 s`.
     fn summary(&self, now: Instant) -> String {
         let seconds = now.duration_since(self.since).as_secs_f64();
         match self.total.or(Some(self.done).filter(|&done| done > 0)) {
-            Some(bytes) => format!("{}: {} in {seconds:.1} s", self.what, size(bytes)),
+            Some(count) => format!("{}: {} in {seconds:.1} s", self.what, self.amount(count)),
             None => format!("{}: done in {seconds:.1} s", self.what),
         }
     }
@@ -91,10 +96,10 @@ struct Plain(Vec<Open>);
 impl Plain {
     fn line(&mut self, step: Step<'_>, now: Instant) -> Option<String> {
         match step {
-            Step::Begin { what, total } => {
-                self.0.push(Open::new(what, total, now));
+            Step::Begin { what, total, unit } => {
+                self.0.push(Open::new(what, total, unit, now));
                 Some(match total {
-                    Some(bytes) => format!("{what} ({})…", size(bytes)),
+                    Some(count) => format!("{what} ({})…", amount(count, unit)),
                     None => format!("{what}…"),
                 })
             }
@@ -106,8 +111,8 @@ impl Plain {
                 }
                 open.told = now;
                 Some(match open.total {
-                    Some(total) => format!("{}: {} of {}", open.what, size(done), size(total)),
-                    None => format!("{}: {}", open.what, size(done)),
+                    Some(total) => format!("{}: {} of {}", open.what, open.amount(done), open.amount(total)),
+                    None => format!("{}: {}", open.what, open.amount(done)),
                 })
             }
             Step::Note { text } => Some(text.into()),
@@ -129,16 +134,17 @@ impl Bars {
 
     fn step(&mut self, step: Step<'_>, now: Instant) {
         match step {
-            Step::Begin { what, total } => {
+            Step::Begin { what, total, unit } => {
                 let bar = self.screen.add(match total {
-                    Some(bytes) => {
-                        ProgressBar::new(bytes).with_style(style("{msg} {bar:24} {bytes}/{total_bytes} {eta}"))
-                    }
+                    Some(count) => ProgressBar::new(count).with_style(style(match unit {
+                        Unit::Bytes => "{msg} {bar:24} {bytes}/{total_bytes} {eta}",
+                        Unit::Functions => "{msg} {bar:24} {percent}% {elapsed}",
+                    })),
                     None => ProgressBar::new_spinner().with_style(style("{spinner} {msg} {elapsed}")),
                 });
                 bar.set_message(what.to_owned());
                 bar.enable_steady_tick(TICK);
-                self.open.push((Open::new(what, total, now), bar));
+                self.open.push((Open::new(what, total, unit, now), bar));
             }
             Step::Advance { done } => {
                 if let Some((open, bar)) = self.open.last_mut() {
@@ -183,15 +189,26 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
+fn amount(count: u64, unit: Unit) -> String {
+    match unit {
+        Unit::Bytes => size(count),
+        Unit::Functions => format!("{count} functions"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn begin(what: &str, total: Option<u64>) -> Step<'_> {
+        Step::Begin { what, total, unit: Unit::Bytes }
+    }
 
     #[test]
     fn plain_lines_tell_the_beginning_the_end_and_little_between() {
         let (mut plain, start) = (Plain::default(), Instant::now());
         let mut at = |seconds: u64, step| plain.line(step, start + Duration::from_secs(seconds));
-        let fetch = Step::Begin { what: "fetching the wheel", total: Some(98_000_000) };
+        let fetch = begin("fetching the wheel", Some(98_000_000));
         assert_eq!(at(0, fetch).as_deref(), Some("fetching the wheel (98.0 MB)…"));
         assert_eq!(at(1, Step::Advance { done: 10_000_000 }), None);
         assert_eq!(
@@ -207,8 +224,8 @@ mod tests {
     #[test]
     fn an_inner_step_ends_before_the_outer_one() {
         let (mut plain, now) = (Plain::default(), Instant::now());
-        plain.line(Step::Begin { what: "outer", total: None }, now);
-        plain.line(Step::Begin { what: "inner", total: None }, now);
+        plain.line(begin("outer", None), now);
+        plain.line(begin("inner", None), now);
         assert_eq!(plain.line(Step::End, now).as_deref(), Some("inner: done in 0.0 s"));
         assert_eq!(plain.line(Step::End, now).as_deref(), Some("outer: done in 0.0 s"));
     }
@@ -216,17 +233,29 @@ mod tests {
     #[test]
     fn bars_open_and_close_with_the_steps() {
         let (mut bars, now) = (Bars::new(ProgressDrawTarget::hidden()), Instant::now());
-        bars.step(Step::Begin { what: "outer", total: None }, now);
-        bars.step(Step::Begin { what: "inner", total: Some(10) }, now);
+        bars.step(begin("outer", None), now);
+        bars.step(begin("inner", Some(10)), now);
         bars.step(Step::Advance { done: 4 }, now);
         assert_eq!(bars.open[1].1.position(), 4);
         bars.step(Step::End, now);
         assert_eq!(bars.open.len(), 1);
         bars.clear();
         assert!(bars.open.is_empty());
-        for template in ["{msg} {bar:24} {bytes}/{total_bytes} {eta}", "{spinner} {msg} {elapsed}"] {
+        for template in [
+            "{msg} {bar:24} {bytes}/{total_bytes} {eta}",
+            "{msg} {bar:24} {percent}% {elapsed}",
+            "{spinner} {msg} {elapsed}",
+        ] {
             assert!(ProgressStyle::with_template(template).is_ok());
         }
+    }
+
+    #[test]
+    fn functions_are_counted_as_such() {
+        let (mut plain, now) = (Plain::default(), Instant::now());
+        let compiling = Step::Begin { what: "compiling", total: Some(89_060), unit: Unit::Functions };
+        assert_eq!(plain.line(compiling, now).as_deref(), Some("compiling (89060 functions)…"));
+        assert_eq!(plain.line(Step::End, now).as_deref(), Some("compiling: 89060 functions in 0.0 s"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod built;
 mod gguf;
 mod onnx;
+mod open;
 mod sampler;
 mod scripted;
 mod stop;
@@ -15,6 +16,9 @@ pub mod parts {
     pub use super::gguf::{Weights, build};
     pub use super::onnx::{Decoder, OnnxModel, Runtime};
 }
+
+pub(crate) use open::{inventory, keeps, open};
+pub use scripted::ScriptedModel;
 
 use crate::{Cancel, Result};
 

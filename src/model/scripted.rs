@@ -16,7 +16,9 @@ const MAX_SCRIPT: u64 = 16 << 20;
 /// Characters streamed at once, so that a watcher sees pieces as from a real model.
 const PIECE: usize = 12;
 
-pub(crate) struct Scripted {
+/// Says each reply once, whatever it is asked; an exhausted script is a model error.
+#[derive(Debug)]
+pub struct ScriptedModel {
     name: String,
     replies: VecDeque<String>,
     given: usize,
@@ -28,8 +30,16 @@ struct Line {
     reply: String,
 }
 
-impl Scripted {
-    pub fn open(path: &Path) -> Result<Self> {
+impl ScriptedModel {
+    pub fn from_replies(replies: Vec<String>) -> Self {
+        Self { name: "scripted".into(), replies: replies.into(), given: 0 }
+    }
+
+    /// Reads a file of lines, each `{"reply": "…"}`.
+    ///
+    /// # Errors
+    /// A file that cannot be read, is larger than 16 MiB, or holds another line.
+    pub fn from_file(path: &Path) -> Result<Self> {
         let mut text = String::new();
         File::open(path)
             .and_then(|file| file.take(MAX_SCRIPT + 1).read_to_string(&mut text))
@@ -51,7 +61,7 @@ impl Scripted {
     }
 }
 
-impl Model for Scripted {
+impl Model for ScriptedModel {
     fn name(&self) -> &str {
         &self.name
     }
@@ -101,7 +111,7 @@ mod tests {
         file
     }
 
-    fn ask(model: &mut Scripted, cancel: &Cancel) -> (Result<Reply, Refusal>, Vec<String>) {
+    fn ask(model: &mut ScriptedModel, cancel: &Cancel) -> (Result<Reply, Refusal>, Vec<String>) {
         let messages = [Message { role: Role::User, content: "two words".into() }];
         let sampling = Sampling::default();
         let prompt = Prompt { messages: &messages, prefill: "```", stop: &["```"], max_tokens: 1, sampling: &sampling };
@@ -113,7 +123,7 @@ mod tests {
     #[test]
     fn replies_come_in_order_and_in_pieces() {
         let file = script("{\"reply\": \"```python\\nprint('é')\\n```\"}\n\n{\"reply\": \"second\"}\n");
-        let mut model = Scripted::open(file.path()).unwrap();
+        let mut model = ScriptedModel::from_file(file.path()).unwrap();
         let (reply, pieces) = ask(&mut model, &Cancel::new());
         let reply = reply.unwrap();
         assert_eq!((reply.text.as_str(), reply.prompt_tokens), ("```python\nprint('é')\n```", 2));
@@ -133,15 +143,15 @@ mod tests {
         let file = script("{\"reply\": \"text\"}\n");
         let cancel = Cancel::new();
         cancel.cancel();
-        let reply = ask(&mut Scripted::open(file.path()).unwrap(), &cancel).0.unwrap();
+        let reply = ask(&mut ScriptedModel::from_file(file.path()).unwrap(), &cancel).0.unwrap();
         assert_eq!((reply.text.as_str(), reply.finish), ("", Finish::Cancelled));
     }
 
     #[test]
     fn bad_scripts_name_the_line() {
         let file = script("{\"reply\": \"a\"}\n{\"answer\": \"b\"}\n");
-        let error = Scripted::open(file.path()).err().unwrap();
+        let error = ScriptedModel::from_file(file.path()).err().unwrap();
         assert!(error.is_usage() && error.to_string().contains("line 2"), "{error}");
-        assert!(Scripted::open(Path::new("/no/such.jsonl")).err().unwrap().is_usage());
+        assert!(ScriptedModel::from_file(Path::new("/no/such.jsonl")).err().unwrap().is_usage());
     }
 }

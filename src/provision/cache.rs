@@ -133,9 +133,9 @@ impl Cache {
         self.finish(staging, kind, key, cancel)
     }
 
-    /// Removes every finished folder that is not in `keep` and not being built, and what dead builders left. Says
+    /// Removes every finished folder that `keep` does not claim and nobody is building, and what dead builders left. Says
     /// which, with their sizes. Only folders with a seal of ours are touched.
-    pub(crate) fn prune(&self, keep: &[(&str, &str)]) -> Result<Vec<(PathBuf, u64)>> {
+    pub(crate) fn prune(&self, keep: impl Fn(&str, &str) -> bool) -> Result<Vec<(PathBuf, u64)>> {
         let mut removed = Vec::new();
         for kind in names_in(&self.root).or_internal("reading the cache")? {
             if kind == STAGING || kind == LOCKS || check_name(&kind).is_err() || !self.root.join(&kind).is_dir() {
@@ -143,8 +143,7 @@ impl Cache {
             }
             for key in names_in(&self.root.join(&kind)).or_internal("reading the cache")? {
                 let path = self.place(&kind, &key);
-                let kept = keep.iter().any(|known| *known == (kind.as_str(), key.as_str()));
-                if kept || check_name(&key).is_err() || !seal::is_sealed(&path) {
+                if keep(&kind, &key) || check_name(&key).is_err() || !seal::is_sealed(&path) {
                     continue;
                 }
                 if let Some(_lock) = self.try_lock(&kind, &key)? {

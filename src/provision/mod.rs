@@ -15,7 +15,7 @@ mod testing;
 mod wheel;
 
 pub(crate) use artefact::{
-    Artefact, MODEL, MODEL_GGUF, MPL_DATA, ONNXRUNTIME, ONNXRUNTIME_LIBRARY, PYTHON, PYTHON_LIB, PYTHON_WASM,
+    MODEL, MODEL_GGUF, MPL_DATA, ONNXRUNTIME, PYTHON, PYTHON_LIB, PYTHON_WASM,
 };
 pub(crate) use cache::{Cache, Folder};
 pub(crate) use fetch::{fetch, fetch_onnxruntime};

@@ -14,7 +14,7 @@ use super::wasi::{Guest, Mounts};
 use super::worker::{Workers, stay_on_worker};
 use crate::error::OrInternal;
 use crate::progress::Progress;
-use crate::provision::{self, Cache, Folder, MPL_DATA, PYTHON_LIB, PYTHON_WASM};
+use crate::provision::{self, Cache, Folder, Item, MPL_DATA, PYTHON_LIB, PYTHON_WASM};
 use crate::{Cancel, Config, Error, Result};
 
 const RECIPE: Recipe<'static> = Recipe {
@@ -27,6 +27,10 @@ const RECIPE: Recipe<'static> = Recipe {
     ],
     preload: include_str!("../../wasm/preload.py"),
 };
+
+/// The kind of images in the cache, and what one is called.
+const KIND: &str = "image";
+const WHAT: &str = "the Python image";
 
 /// The file with the machine code, inside the image's folder.
 const CODE: &str = "python.cwasm";
@@ -49,9 +53,8 @@ impl Image {
         let cache = Cache::open(&config.cache_dir)?;
         let engine = engine::runner()?;
         let wheel = provision::fetch(&provision::PYTHON, config, &cache, progress, cancel)?;
-        let folder = cache.folder("image", &key(&engine), "the Python image", progress, cancel, |staging| {
-            build(&wheel, staging, progress, cancel)
-        })?;
+        let folder = cache
+            .folder(KIND, &key(&engine), WHAT, progress, cancel, |staging| build(&wheel, staging, progress, cancel))?;
         Self::load(&engine, &wheel, &folder)
     }
 
@@ -82,9 +85,25 @@ impl Image {
     }
 }
 
+/// What the sandbox needs, and whether it is there.
+pub(super) fn inventory(config: &Config) -> Result<Vec<Item>> {
+    let cache = Cache::open(&config.cache_dir)?;
+    let key = key(&engine::runner()?);
+    Ok(vec![
+        Item::fetched(&cache, config, &provision::PYTHON),
+        Item::built(&cache, KIND, &key, WHAT, "programs start from it in a millisecond"),
+    ])
+}
+
+/// Whether this version, on this machine, could still use a folder of the cache.
+pub(super) fn keeps(kind: &str, key: &str) -> bool {
+    let wheel = provision::PYTHON.place().is_some_and(|place| (place.0, place.1.as_str()) == (kind, key));
+    wheel || kind == KIND && engine::runner().is_ok_and(|engine| self::key(&engine) == key)
+}
+
 /// Names all that decides what the image holds. The engine's own hash covers wasmtime's version, its settings, the
 /// target and the processor's features.
-pub(super) fn key(engine: &Engine) -> String {
+fn key(engine: &Engine) -> String {
     use std::hash::{Hash, Hasher};
     struct Blake(blake3::Hasher);
     impl Hasher for Blake {
@@ -97,7 +116,8 @@ pub(super) fn key(engine: &Engine) -> String {
     }
     let mut hasher = Blake(blake3::Hasher::new());
     engine.precompile_compatibility_hash().hash(&mut hasher);
-    (SETTINGS, env!("CARGO_PKG_VERSION"), provision::PYTHON.place(), RECIPE.driver, RECIPE.preload, ROOT).hash(&mut hasher);
+    (SETTINGS, env!("CARGO_PKG_VERSION"), provision::PYTHON.place(), RECIPE.driver, RECIPE.preload, ROOT)
+        .hash(&mut hasher);
     hasher.0.finalize().to_hex()[..32].to_owned()
 }
 
@@ -114,7 +134,8 @@ fn build(wheel: &Folder, staging: &std::path::Path, progress: &Progress, cancel:
     std::thread::spawn(move || {
         let built = stay_on_worker(|| {
             let (lib, mpl_data) = (wheel.path().join(PYTHON_LIB), wheel.path().join(MPL_DATA));
-            let mounts = Mounts { lib: &lib, mpl_data: &mpl_data, work: scratch.path(), tmp: scratch.path(), root: &root };
+            let mounts =
+                Mounts { lib: &lib, mpl_data: &mpl_data, work: scratch.path(), tmp: scratch.path(), root: &root };
             snapshot::build(&wheel.path().join(PYTHON_WASM), &mounts, &RECIPE, &code_progress, &code_cancel)
         });
         // Nobody listens after a cancel.

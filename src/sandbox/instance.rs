@@ -85,7 +85,14 @@ impl Instance {
     }
 
     /// Runs one string of Python in `__main__`, for at most `wall` and `fuel`, until `cancel`.
-    pub(super) fn turn(&mut self, code: &str, wall: Duration, fuel: Option<u64>, cancel: &Cancel, ticker: &Ticker) -> Result<Turn> {
+    pub(super) fn turn(
+        &mut self,
+        code: &str,
+        wall: Duration,
+        fuel: Option<u64>,
+        cancel: &Cancel,
+        ticker: &Ticker,
+    ) -> Result<Turn> {
         let budget = fuel.unwrap_or(u64::MAX);
         self.store.set_fuel(budget).or_internal("starting a cell")?;
         let began = Instant::now();

@@ -24,6 +24,7 @@ pub use outcome::{CellError, Change, FileChange, LimitHit, MimeBundle, Outcome, 
 pub use session::{Session, SessionOptions};
 
 use crate::progress::Progress;
+use crate::provision::Item;
 use crate::{Cancel, Config, Result};
 
 /// The interpreter image, ready to start sessions from. Cheap to clone, and shared by all sessions.
@@ -42,6 +43,11 @@ impl Python {
     /// What the sandbox needs, and whether it is there.
     pub(crate) fn inventory(config: &Config) -> Result<Vec<Item>> {
         image::inventory(config)
+    }
+
+    /// Whether this version could still use a folder of the cache.
+    pub(crate) fn keeps(kind: &str, key: &str) -> bool {
+        image::keeps(kind, key)
     }
 
     /// A fresh interpreter with an empty `/work`. It is started by its first cell.

@@ -101,7 +101,12 @@ impl Scratch {
             })
             .collect();
         let gone = self.seen.keys().filter(|path| !now.contains_key(*path));
-        changes.extend(gone.map(|path| FileChange { path: path.clone(), change: Change::Deleted, bytes: 0, sha256: None }));
+        changes.extend(gone.map(|path| FileChange {
+            path: path.clone(),
+            change: Change::Deleted,
+            bytes: 0,
+            sha256: None,
+        }));
         changes.sort_by(|a, b| a.path.cmp(&b.path));
         self.seen = now;
         changes
@@ -156,7 +161,9 @@ fn list_into(folder: &Dir, prefix: &str, depth: usize, listing: &mut Listing) {
         if listing.len() >= MAX_LISTED {
             return;
         }
-        let (Ok(kind), Some(name)) = (entry.file_type(), entry.file_name().to_str().map(str::to_owned)) else { continue };
+        let (Ok(kind), Some(name)) = (entry.file_type(), entry.file_name().to_str().map(str::to_owned)) else {
+            continue;
+        };
         let path = format!("{prefix}{name}");
         if kind.is_dir() && depth < MAX_DEPTH {
             if let Ok(inner) = entry.open_dir() {
@@ -211,7 +218,10 @@ mod tests {
         write(&scratch, "deep/er/b.txt", "");
         let changes = scratch.changes();
         assert_eq!(changes.iter().map(|c| c.path.as_str()).collect::<Vec<_>>(), ["a.txt", "deep/er/b.txt"]);
-        assert_eq!(changes[0].sha256.as_deref(), Some("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"));
+        assert_eq!(
+            changes[0].sha256.as_deref(),
+            Some("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+        );
         assert_eq!(scratch.changes(), []);
         write(&scratch, "a.txt", "abcd");
         std::fs::remove_file(scratch.work().join("deep/er/b.txt")).unwrap();

@@ -73,7 +73,8 @@ impl Session {
     /// # Errors
     /// A name that Python would not take for a variable.
     pub fn bind_text(&mut self, name: &str, text: &str) -> Result<()> {
-        let plain = name.chars().enumerate().all(|(at, c)| c == '_' || c.is_ascii_alphabetic() || at > 0 && c.is_ascii_digit());
+        let plain =
+            name.chars().enumerate().all(|(at, c)| c == '_' || c.is_ascii_alphabetic() || at > 0 && c.is_ascii_digit());
         if name.is_empty() || !plain {
             return Err(Error::usage(format_args!("{name:?} cannot be the name of a variable")));
         }
@@ -132,7 +133,8 @@ impl Session {
         let (work, tmp) = (self.scratch.work(), self.scratch.tmp());
         let mounts = Mounts { work: &work, tmp: &tmp, ..self.image.mounts() };
         let limits = &self.options.limits;
-        let guest = Guest::new(&mounts, limits.memory, limits.output).or_internal("opening the interpreter's folders")?;
+        let guest =
+            Guest::new(&mounts, limits.memory, limits.output).or_internal("opening the interpreter's folders")?;
         self.begin(Box::new(Instance::new(&self.image.pre, guest)?))
     }
 
@@ -208,9 +210,12 @@ fn limit(status: Status, limits: &Limits, wall: Duration, fuel: u64, memory: u64
         Status::Timeout => {
             Some(LimitHit { name: "wall", used: wall.as_secs_f64(), allowed: limits.wall.as_secs_f64(), unit: "s" })
         }
-        Status::Fuel => {
-            Some(LimitHit { name: "fuel", used: float(fuel), allowed: float(limits.fuel.unwrap_or(fuel)), unit: "operators" })
-        }
+        Status::Fuel => Some(LimitHit {
+            name: "fuel",
+            used: float(fuel),
+            allowed: float(limits.fuel.unwrap_or(fuel)),
+            unit: "operators",
+        }),
         Status::Memory => {
             Some(LimitHit { name: "memory", used: float(memory), allowed: float(limits.memory), unit: "bytes" })
         }
@@ -237,7 +242,9 @@ fn lost(end: &End) -> String {
         End::Crashed(why) => format!("a crash ({why})"),
         End::Returned(_) => return String::new(),
     };
-    format!("the state was reset: after {why} the session goes on in a fresh interpreter, with its files but without its variables")
+    format!(
+        "the state was reset: after {why} the session goes on in a fresh interpreter, with its files but without its variables"
+    )
 }
 
 #[cfg(test)]

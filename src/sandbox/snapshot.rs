@@ -37,7 +37,13 @@ pub(super) struct Recipe<'a> {
 }
 
 /// Builds the image and gives its machine code. Must run on a worker thread, for its stack.
-pub(super) fn build(wasm: &Path, mounts: &Mounts<'_>, recipe: &Recipe<'_>, progress: &Progress, cancel: &Cancel) -> Result<Vec<u8>> {
+pub(super) fn build(
+    wasm: &Path,
+    mounts: &Mounts<'_>,
+    recipe: &Recipe<'_>,
+    progress: &Progress,
+    cancel: &Cancel,
+) -> Result<Vec<u8>> {
     let functions = Arc::new(FunctionStore { progress: progress.clone(), ..FunctionStore::default() });
     let engine = engine::compiler(functions.clone())?;
 
@@ -71,7 +77,13 @@ pub(super) fn build(wasm: &Path, mounts: &Mounts<'_>, recipe: &Recipe<'_>, progr
 }
 
 /// An interpreter that has started and run the recipe.
-fn preloaded(engine: &Engine, module: &Module, mounts: &Mounts<'_>, recipe: &Recipe<'_>, cancel: &Cancel) -> Result<Instance> {
+fn preloaded(
+    engine: &Engine,
+    module: &Module,
+    mounts: &Mounts<'_>,
+    recipe: &Recipe<'_>,
+    cancel: &Cancel,
+) -> Result<Instance> {
     let guest = Guest::new(mounts, MEMORY, 1 << 20).or_internal("opening the interpreter's folders")?;
     let mut instance = Instance::new(&instance::prepare(module)?, guest)?;
     instance.call("_initialize")?;

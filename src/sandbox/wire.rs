@@ -23,9 +23,13 @@ const MAX_FRAMES: usize = 256;
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub(super) enum Frame {
     /// The last expression's value.
-    Result { data: MimeBundle },
+    Result {
+        data: MimeBundle,
+    },
     /// Something the cell showed.
-    Display { data: MimeBundle },
+    Display {
+        data: MimeBundle,
+    },
     Error {
         r#type: String,
         message: String,
@@ -33,7 +37,9 @@ pub(super) enum Frame {
         traceback: String,
     },
     /// The cell asked to exit; 0 is an ordinary end.
-    Exit { code: i32 },
+    Exit {
+        code: i32,
+    },
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -89,7 +95,9 @@ mod tests {
 
     #[test]
     fn frames_that_are_not_ours_are_refused() {
-        for bytes in [&b""[..], b"null", b"{", b"[]", b"\xff\xfe", br#"{"kind":"status","ok":true}"#, br#"{"kind":"exit"}"#] {
+        for bytes in
+            [&b""[..], b"null", b"{", b"[]", b"\xff\xfe", br#"{"kind":"status","ok":true}"#, br#"{"kind":"exit"}"#]
+        {
             assert_eq!(decode(bytes), Err(Malformed), "{:?}", String::from_utf8_lossy(bytes));
         }
         assert_eq!(decode(&vec![b' '; MAX_FRAME + 1]), Err(Malformed));
@@ -99,7 +107,8 @@ mod tests {
 
     #[test]
     fn only_displays_may_be_large() {
-        let frame = |kind: &str, bytes: usize| format!(r#"{{"kind":"{kind}","data":{{"image/png":"{}"}}}}"#, "A".repeat(bytes));
+        let frame =
+            |kind: &str, bytes: usize| format!(r#"{{"kind":"{kind}","data":{{"image/png":"{}"}}}}"#, "A".repeat(bytes));
         assert!(decode(frame("display", 4 << 20).as_bytes()).is_ok());
         assert_eq!(decode(frame("display", 5 << 20).as_bytes()), Err(Malformed));
         assert!(decode(frame("result", 1 << 20).as_bytes()).is_ok());

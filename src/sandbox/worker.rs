@@ -11,8 +11,8 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use super::engine::WASM_STACK;
-use crate::error::OrInternal;
 use crate::Result;
+use crate::error::OrInternal;
 
 /// What the host's own frames may use on top of wasm's.
 const HOST_STACK: usize = 4 << 20;
@@ -114,9 +114,8 @@ mod tests {
         let workers = std::sync::Arc::new(Workers::default());
         let first = workers.run(|| thread::current().id()).unwrap();
         let nested = workers.clone();
-        let (second, inner) = workers
-            .run(move || (thread::current().id(), nested.run(|| thread::current().id()).unwrap()))
-            .unwrap();
+        let (second, inner) =
+            workers.run(move || (thread::current().id(), nested.run(|| thread::current().id()).unwrap())).unwrap();
         assert_eq!(first, second);
         assert_eq!(second, inner);
         assert_ne!(first, thread::current().id());

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::console::Console;
 use super::{Context, NAME, exit, interrupt};
 use crate::frontend::progress::size;
-use crate::provision::{self, Item};
+use crate::provision::{Cache, Item};
 use crate::sandbox::Python;
 use crate::{Cancel, Config, Result, model};
 
@@ -36,7 +36,7 @@ impl Setup {
         if !self.check {
             build(context, &config, &interrupt::cancel()?)?;
         }
-        let items = [Python::inventory(&config), model::inventory(&config)].concat();
+        let items = [Python::inventory(&config)?, model::inventory(&config)?].concat();
         let complete = items.iter().all(|item| item.present);
         if context.console.json {
             context.console.document(&Inventory::from(&items));
@@ -76,7 +76,8 @@ fn listing(items: &[Item]) -> String {
 }
 
 fn prune(console: &Console, config: &Config) -> Result<u8> {
-    let removed = provision::prune(config)?;
+    let keep = |kind: &str, key: &str| Python::keeps(kind, key) || model::keeps(kind, key);
+    let removed = Cache::open(&config.cache_dir)?.prune(keep)?;
     let bytes = removed.iter().map(|(_, bytes)| bytes).sum();
     if console.json {
         let removed = removed.iter().map(|(path, bytes)| Removed { path: path.display().to_string(), bytes: *bytes });
