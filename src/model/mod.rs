@@ -15,6 +15,7 @@ mod tokenizer;
 pub mod parts {
     pub use super::gguf::{Weights, build};
     pub use super::onnx::{Decoder, OnnxModel, Runtime};
+    pub use super::open::artefacts;
 }
 
 pub(crate) use open::{inventory, keeps, open};

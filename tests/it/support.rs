@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+use slm_code_interpreter::model::parts;
+use slm_code_interpreter::{Cancel, Config, Overrides, Progress};
+
 pub struct Artefacts {
     /// ONNX Runtime's shared library.
     pub onnxruntime: PathBuf,
@@ -11,7 +14,8 @@ pub struct Artefacts {
 
 /// The pinned artefacts, fetched or found in the cache.
 pub fn artefacts() -> Artefacts {
-    // To be provisioned by the library (the only place that changes).
-    let folder = PathBuf::from(std::env::var_os("SLM_CODE_INTERPRETER_TEST_MODEL_DIR").expect("set the folder"));
-    Artefacts { onnxruntime: folder.join("libonnxruntime.so"), gguf: folder.join("model.gguf") }
+    let config = Config::resolve(Overrides::default()).expect("the settings");
+    let fetched = parts::artefacts(&config, &Progress::default(), &Cancel::new());
+    let (onnxruntime, gguf) = fetched.expect("the artefacts");
+    Artefacts { onnxruntime, gguf }
 }
