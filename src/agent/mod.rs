@@ -16,4 +16,6 @@ pub enum Event<'a> {
     /// The program taken from the reply, about to run.
     Code(&'a str),
     Outcome(&'a Outcome),
+    /// Why things did not go as asked, or what is tried instead; one line.
+    Note(&'a str),
 }

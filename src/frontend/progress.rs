@@ -131,9 +131,8 @@ impl Bars {
         match step {
             Step::Begin { what, total } => {
                 let bar = self.screen.add(match total {
-                    Some(bytes) => {
-                        ProgressBar::new(bytes).with_style(style("{msg} {bar:24} {bytes}/{total_bytes} {eta}"))
-                    }
+                    Some(bytes) => ProgressBar::new(bytes)
+                        .with_style(style("{msg} {bar:24} {decimal_bytes}/{decimal_total_bytes} {eta}")),
                     None => ProgressBar::new_spinner().with_style(style("{spinner} {msg} {elapsed}")),
                 });
                 bar.set_message(what.to_owned());
@@ -224,7 +223,7 @@ mod tests {
         assert_eq!(bars.open.len(), 1);
         bars.clear();
         assert!(bars.open.is_empty());
-        for template in ["{msg} {bar:24} {bytes}/{total_bytes} {eta}", "{spinner} {msg} {elapsed}"] {
+        for template in ["{msg} {bar:24} {decimal_bytes}/{decimal_total_bytes} {eta}", "{spinner} {msg} {elapsed}"] {
             assert!(ProgressStyle::with_template(template).is_ok());
         }
     }

@@ -14,6 +14,9 @@ use crate::{Cancel, Config, Limits, Result};
 pub struct Python(());
 
 impl Python {
+    /// The language version of the image.
+    pub const VERSION: &'static str = "3.15";
+
     /// Finds the image in the cache, or fetches the wheel and builds it (minutes, once a machine).
     pub fn open(config: &Config, progress: &Progress, cancel: &Cancel) -> Result<Python> {
         let _ = (config, progress, cancel);

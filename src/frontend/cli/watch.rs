@@ -58,6 +58,10 @@ impl<W: Write> Watch<W> {
                 self.spin("running the program");
             }
             Event::Outcome(outcome) => self.outcome(outcome),
+            Event::Note(text) => {
+                self.settle();
+                self.line(text);
+            }
         }
     }
 
