@@ -97,7 +97,7 @@ pub(crate) fn open(config: &Config, progress: &Progress, cancel: &Cancel) -> Res
 }
 
 /// What the model needs, and whether it is there.
-pub(crate) fn inventory(config: &Config) -> Vec<Item> {
+pub(crate) fn inventory(config: &Config) -> Result<Vec<Item>> {
     let _ = config;
     todo!()
 }

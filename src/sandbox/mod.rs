@@ -24,7 +24,7 @@ impl Python {
     }
 
     /// What the sandbox needs, and whether it is there.
-    pub(crate) fn inventory(config: &Config) -> Vec<crate::provision::Item> {
+    pub(crate) fn inventory(config: &Config) -> Result<Vec<crate::provision::Item>> {
         let _ = config;
         todo!()
     }

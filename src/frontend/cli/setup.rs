@@ -36,7 +36,7 @@ impl Setup {
         if !self.check {
             build(context, &config, &interrupt::cancel()?)?;
         }
-        let items = [Python::inventory(&config), model::inventory(&config)].concat();
+        let items = [Python::inventory(&config)?, model::inventory(&config)?].concat();
         let complete = items.iter().all(|item| item.present);
         if context.console.json {
             context.console.document(&Inventory::from(&items));
