@@ -137,7 +137,7 @@ impl Bars {
             Step::Begin { what, total, unit } => {
                 let bar = self.screen.add(match total {
                     Some(count) => ProgressBar::new(count).with_style(style(match unit {
-                        Unit::Bytes => "{msg} {bar:24} {bytes}/{total_bytes} {eta}",
+                        Unit::Bytes => "{msg} {bar:24} {decimal_bytes}/{decimal_total_bytes} {eta}",
                         Unit::Functions => "{msg} {bar:24} {percent}% {elapsed}",
                     })),
                     None => ProgressBar::new_spinner().with_style(style("{spinner} {msg} {elapsed}")),
@@ -242,7 +242,7 @@ mod tests {
         bars.clear();
         assert!(bars.open.is_empty());
         for template in [
-            "{msg} {bar:24} {bytes}/{total_bytes} {eta}",
+            "{msg} {bar:24} {decimal_bytes}/{decimal_total_bytes} {eta}",
             "{msg} {bar:24} {percent}% {elapsed}",
             "{spinner} {msg} {elapsed}",
         ] {

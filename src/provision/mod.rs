@@ -14,9 +14,7 @@ mod seal;
 mod testing;
 mod wheel;
 
-pub(crate) use artefact::{
-    MODEL, MODEL_GGUF, MPL_DATA, ONNXRUNTIME, PYTHON, PYTHON_LIB, PYTHON_WASM,
-};
+pub(crate) use artefact::{MODEL, MODEL_GGUF, MPL_DATA, ONNXRUNTIME, PYTHON, PYTHON_LIB, PYTHON_WASM};
 pub(crate) use cache::{Cache, Folder};
 pub(crate) use fetch::{fetch, fetch_onnxruntime};
 pub(crate) use inventory::Item;

@@ -32,6 +32,9 @@ use crate::{Cancel, Config, Result};
 pub struct Python(Arc<Image>);
 
 impl Python {
+    /// The language version of the image.
+    pub const VERSION: &'static str = "3.15";
+
     /// Finds the image in the cache, or fetches the wheel and builds it (minutes, once a machine).
     ///
     /// # Errors

@@ -10,7 +10,7 @@ fn sources() -> Vec<(String, String)> {
             let path = entry.path();
             if path.is_dir() {
                 walk(&path, files);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
+            } else if path.extension().is_some_and(|extension| extension == "rs") && !path.ends_with("tests.rs") {
                 files.push(path);
             }
         }
@@ -23,7 +23,7 @@ fn sources() -> Vec<(String, String)> {
         .into_iter()
         .map(|path| {
             let text = fs::read_to_string(&path).expect("a source file");
-            let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default().to_owned();
+            let text = text.split("\nmod tests").next().unwrap_or_default().to_owned();
             let name = path.strip_prefix(&src).expect("under src").to_string_lossy().replace('\\', "/");
             (name, text)
         })

@@ -99,14 +99,14 @@ impl Console {
         }
     }
 
-    /// Tells why nothing came of it, in two lines, or as JSON.
+    /// Tells why nothing came of it, in three lines at most, or as JSON.
     pub fn fail(&self, error: &Error) {
         if self.json {
-            let advice = error.advice().map(|advice| format!(" ({advice})")).unwrap_or_default();
+            let advice = error.advice().map(|advice| format!(" ({})", one_line(advice))).unwrap_or_default();
             self.document(&json::failure(&format!("{error}{advice}")));
             return;
         }
-        let advice = error.advice().map(|advice| format!("  {}\n", one_line(advice))).unwrap_or_default();
+        let advice = error.advice().map(two_lines).unwrap_or_default();
         self.program_err(&format!("error: {}\n{advice}", one_line(&error.to_string())));
     }
 
@@ -140,6 +140,12 @@ fn one_line(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Advice may set a command on a line of its own.
+fn two_lines(advice: &str) -> String {
+    let (first, rest) = advice.split_once('\n').unwrap_or((advice, ""));
+    [first, rest].map(one_line).iter().filter(|line| !line.is_empty()).map(|line| format!("  {line}\n")).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,6 +154,8 @@ mod tests {
     fn a_message_stays_on_its_line() {
         assert_eq!(one_line("plain"), "plain");
         assert_eq!(one_line("a\n  b\r\n\nc"), "a b c");
+        assert_eq!(two_lines("try this"), "  try this\n");
+        assert_eq!(two_lines("or run there\n`pip`\nand more"), "  or run there\n  `pip` and more\n");
     }
 
     #[test]

@@ -167,6 +167,8 @@ mod tests {
         assert_eq!(codes.args, ["x"]);
         assert!(codes.keep_going);
         assert_eq!(exec(&["exec", "-"]).unwrap().files, ["-"]);
+        let with_data = exec(&["exec", "--file", "a.csv", "-c", "1", "--file", "b.csv"]).unwrap();
+        assert_eq!((with_data.files.len(), with_data.code.len()), (0, 1), "--file is no cell");
         assert!(exec(&["exec"]).unwrap_err().contains("required"));
         assert!(exec(&["exec", "-c", "1", "a.py"]).unwrap_err().contains("cannot be used with"));
         assert!(exec(&["exec", "--", "x"]).is_err(), "arguments alone are no program");

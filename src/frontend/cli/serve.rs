@@ -32,10 +32,23 @@ impl Serve {
             stop.send_replace(true);
         })?;
         let address = SocketAddr::new(self.host, self.port);
-        http::serve(config, address, context.display.progress(), stopped, &|address| {
-            context.console.print(&format!("listening on http://{address}\n"));
-        })?;
+        http::serve(config, address, context.display.progress(), stopped, context)?;
         Ok(exit::OK)
+    }
+}
+
+impl http::Listener for Context {
+    /// On stdout, for scripts that asked for any free port.
+    fn listening(&self, address: SocketAddr) {
+        self.console.print(&format!("listening on http://{address}\n"));
+    }
+
+    fn loaded(&self, outcome: std::result::Result<String, String>) {
+        self.display.clear();
+        match outcome {
+            Ok(model) => self.console.say(&format!("ready, with the model {model}")),
+            Err(why) => self.console.warn(&format!("not all is ready: {why}")),
+        }
     }
 }
 

@@ -11,7 +11,8 @@ use crate::{Error, Limits, Result};
 #[derive(Clone, Debug, Default, Args)]
 pub struct Workspace {
     /// Copy this file into /work first (repeatable)
-    #[arg(long = "file", value_name = "PATH")]
+    // An id of its own: the positional files of `exec` are `files` too, and clap would take the two for one.
+    #[arg(id = "file", long = "file", value_name = "PATH")]
     pub files: Vec<PathBuf>,
 
     /// Copy what changed under /work into this folder

@@ -32,38 +32,48 @@ const ASYNC_THREADS: usize = 2;
 /// How long what is under way may take to end once the daemon is asked to stop.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// Serves until `stopped` turns true; calls `listening` with the address as soon as connections are taken.
+/// Who is told how the daemon fares.
+pub trait Listener: Sync {
+    /// Connections are taken at this address.
+    fn listening(&self, address: SocketAddr);
+    /// What can be loaded is loaded: the model of this name, or an error that leaves the daemon without one.
+    fn loaded(&self, outcome: Result<String, String>);
+}
+
+/// Serves until `stopped` turns true.
 pub fn serve(
     config: Config,
     address: SocketAddr,
     progress: Progress,
     stopped: watch::Receiver<bool>,
-    listening: &dyn Fn(SocketAddr),
+    listener: &dyn Listener,
 ) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(ASYNC_THREADS)
         .enable_all()
         .build()
         .or_internal("cannot start the daemon's threads")?;
-    let listener = runtime.block_on(TcpListener::bind(address)).map_err(|error| {
+    let socket = runtime.block_on(TcpListener::bind(address)).map_err(|error| {
         Error::usage(error)
             .context(format!("cannot listen on {address}"))
             .advise("--port 0 takes any free port, and the address is printed")
     })?;
-    let address = listener.local_addr().or_internal("cannot tell the daemon's own address")?;
+    let address = socket.local_addr().or_internal("cannot tell the daemon's own address")?;
     let app = Arc::new(App::new(address.port(), config.model.clone(), stopped.clone()));
-    listening(address);
+    listener.listening(address);
 
     let cancel = Cancel::new();
-    let loading = std::thread::spawn({
-        let (app, cancel) = (app.clone(), cancel.clone());
-        move || app.load(config, &progress, &cancel)
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            app.load(config, &progress, &cancel);
+            if !cancel.is_cancelled() {
+                listener.loaded(app.loaded());
+            }
+        });
+        runtime.block_on(connections::serve(socket, router(app.clone()), stopped));
+        cancel.cancel();
     });
-    runtime.block_on(connections::serve(listener, router(app), stopped));
-    cancel.cancel();
     runtime.shutdown_timeout(FAREWELL);
-    // A panic while loading has been told already, by the panic hook.
-    let _ = loading.join();
     Ok(())
 }
 

@@ -110,6 +110,15 @@ impl App {
         }
     }
 
+    /// After [`load`](Self::load): the model's name, or why there is none.
+    pub fn loaded(&self) -> Result<String, String> {
+        let standing = self.standing();
+        match standing.error {
+            Some(error) => Err(error),
+            None => Ok(standing.model.unwrap_or_default()),
+        }
+    }
+
     /// How things stand, without waiting for anything.
     pub fn standing(&self) -> Standing {
         let (sandbox, interpreter) = (get(&self.sandbox), get(&self.interpreter));

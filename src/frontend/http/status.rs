@@ -7,6 +7,7 @@ use axum::extract::State;
 use serde::Serialize;
 
 use super::state::App;
+use crate::sandbox::Python;
 
 #[derive(Serialize)]
 pub struct Status {
@@ -15,6 +16,7 @@ pub struct Status {
     /// The model's name; null while the default one has not been chosen.
     model: Option<String>,
     sandbox: &'static str,
+    python: &'static str,
     version: &'static str,
     error: Option<String>,
 }
@@ -26,6 +28,7 @@ pub async fn status(State(app): State<Arc<App>>) -> Json<Status> {
         port: app.port,
         model: standing.model,
         sandbox: standing.sandbox,
+        python: Python::VERSION,
         version: env!("CARGO_PKG_VERSION"),
         error: standing.error,
     })

@@ -24,10 +24,10 @@ fn without_a_runtime_the_reason_and_the_remedy_are_told() {
         assert_eq!(done.stdout, "", "{arguments:?}");
         let told: Vec<_> = done.stderr.lines().skip_while(|line| !line.starts_with("error: ")).collect();
         assert!((2..=3).contains(&told.len()), "{arguments:?}: {}", done.stderr);
-        assert!(done.stderr.contains("--python-wheel"), "{arguments:?}: {}", done.stderr);
+        assert!(done.stderr.contains("SLM_CODE_INTERPRETER_PYTHON_WHEEL"), "{arguments:?}: {}", done.stderr);
     }
     let document = finish(bare_tool(cache.path(), &["exec", "--json", "-c", "1"])).exits(69).json();
-    assert!(document["error"].as_str().unwrap().contains("--python-wheel"), "{document}");
+    assert!(document["error"].as_str().unwrap().contains("SLM_CODE_INTERPRETER_PYTHON_WHEEL"), "{document}");
 }
 
 #[test]
