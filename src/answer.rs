@@ -7,13 +7,15 @@ use crate::sandbox::Outcome;
 #[non_exhaustive]
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// The host saw status `ok`.
+    /// The host saw the last program end with status `ok`.
     pub success: bool,
+    /// What the last program printed, and nothing else; its value is [`result_text`](Answer::result_text).
     pub stdout: String,
-    /// Error text included.
+    /// What the last program wrote to stderr, then its traceback or how it was stopped.
     pub stderr: String,
     /// The last program.
     pub code: String,
+    /// Replies that were made: the length of `steps`.
     pub attempts: usize,
     /// The model's last reply.
     pub response: String,
@@ -60,12 +62,18 @@ pub struct AnswerUsage {
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
+    /// A program worked.
     Answered,
+    /// All attempts are spent; the last program failed.
     Retries,
+    /// All attempts are spent; the last reply held no program.
     NoCode,
+    /// The model came back with the same program although it was told, while attempts were left.
     Stuck,
+    /// The instruction and its data do not fit into the model's context.
     Context,
     Cancelled,
+    /// The model gave no reply.
     ModelError,
 }
 

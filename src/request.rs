@@ -7,7 +7,7 @@ use crate::model::Sampling;
 #[derive(Clone, Debug)]
 pub struct Request {
     pub instruction: String,
-    /// Attempts in all, the first one included. Default 3.
+    /// Attempts in all, the first one included; 1 to 100, default 3.
     pub max_retries: usize,
     /// Replaces the interpreter's system prompt.
     pub system_prompt: Option<String>,

@@ -105,14 +105,14 @@ struct Fence<'a> {
 }
 
 impl<'a> Fence<'a> {
-    /// A line that opens a block. Prose before it is allowed when a Python name follows: "Sure! ```python".
+    /// A line that opens a block. Prose before it is allowed when Python's name ends the line: "Sure! ```python".
     fn opening(line: &'a str) -> Option<Self> {
         let bare = line.trim_start();
         if let Some(fence) = Self::at_start(bare) {
             return Some(Self { indent: line.len() - bare.len(), ..fence });
         }
         let fence = Self::at_start(&line[line.rfind("```")?..])?;
-        (Language::of(fence.info) == Language::Python).then_some(fence)
+        PYTHON.contains(&fence.info.to_lowercase().as_str()).then_some(fence)
     }
 
     fn at_start(text: &'a str) -> Option<Self> {

@@ -25,15 +25,8 @@ pub(super) enum Failure<'a> {
     },
 }
 
-/// How the model has been doing before.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Habit {
-    Fresh,
-    SameError,
-    SameProgram,
-}
-
-pub(super) fn message(failure: Failure<'_>, habit: Habit) -> String {
+/// What goes back to the model. `same_error` says that its last program failed in the same way.
+pub(super) fn message(failure: Failure<'_>, same_error: bool) -> String {
     let what = match failure {
         Failure::NoCode => {
             return "There was no program in your reply: you forgot to put the code in a fence. \
@@ -43,12 +36,21 @@ pub(super) fn message(failure: Failure<'_>, habit: Habit) -> String {
         Failure::Silent => "The program ran but printed nothing (no output). Print the result.".to_owned(),
         Failure::Ran { code, outcome, has_input } => digest(code, outcome, has_input),
     };
-    let habit = match habit {
-        Habit::Fresh => "",
-        Habit::SameError => "That did not work either: the error is the same as before. Solve it in a different way.\n",
-        Habit::SameProgram => "This is the same program as before and it fails again. Write it in a different way.\n",
+    let again = if same_error {
+        "That did not work either: the error is the same as before. Solve it in a different way.\n"
+    } else {
+        ""
     };
-    format!("{what}\n{habit}{AGAIN}")
+    format!("{what}\n{again}{AGAIN}")
+}
+
+/// What is added to the question when the model repeats a program: the error without the program, since a small model
+/// copies whatever program it sees.
+pub(super) fn afresh(outcome: &Outcome, has_input: bool) -> String {
+    let mut lines = vec!["An earlier program did not work.".to_owned(), headline(outcome)];
+    lines.extend(outcome.error.as_ref().and_then(|error| hint(error, has_input)));
+    lines.push("Write a different program.".to_owned());
+    lines.join("\n")
 }
 
 /// What happened, where, and what may help.
@@ -203,7 +205,7 @@ mod tests {
     }
 
     fn told(code: &str, outcome: &Outcome) -> String {
-        message(Failure::Ran { code, outcome, has_input: false }, Habit::Fresh)
+        message(Failure::Ran { code, outcome, has_input: false }, false)
     }
 
     #[test]
@@ -267,16 +269,16 @@ mod tests {
     fn a_missing_file_points_to_the_data() {
         let outcome = failed("FileNotFoundError", "[Errno 44] No such file or directory: 'data.csv'", 1);
         let failure = Failure::Ran { code: "open('data.csv')", outcome: &outcome, has_input: true };
-        assert!(message(failure, Habit::Fresh).contains("in the variable user_input"));
+        assert!(message(failure, false).contains("in the variable user_input"));
     }
 
     #[test]
     fn habits_are_told() {
         let outcome = failed("E", "", 1);
-        for (habit, said) in [(Habit::SameError, "the same as before"), (Habit::SameProgram, "the same program")] {
-            assert!(message(Failure::Ran { code: "", outcome: &outcome, has_input: false }, habit).contains(said));
-        }
-        assert!(message(Failure::NoCode, Habit::Fresh).contains("fence"));
-        assert!(message(Failure::Silent, Habit::Fresh).contains("Print the result"));
+        let again = message(Failure::Ran { code: "secret()", outcome: &outcome, has_input: false }, true);
+        assert!(again.contains("the same as before"), "{again}");
+        assert!(!afresh(&outcome, false).contains("secret"));
+        assert!(message(Failure::NoCode, false).contains("fence"));
+        assert!(message(Failure::Silent, false).contains("Print the result"));
     }
 }

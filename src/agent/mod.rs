@@ -21,8 +21,9 @@ mod testing;
 mod tests;
 mod transcript;
 
-use feedback::{Failure, Habit};
+use feedback::Failure;
 use record::{Record, Tokens};
+use stuck::Turn;
 
 use crate::model::{Finish, Model, Prompt, Refusal, Reply, Sampling};
 use crate::sandbox::{Outcome, Session, Status};
@@ -217,7 +218,7 @@ impl<'a> Run<'a> {
         observer: &mut dyn FnMut(Event<'_>),
     ) -> Result<Option<StopReason>> {
         let Some(code) = extract::program(&reply.text) else {
-            self.transcript.failed(None, &reply.text, feedback::message(Failure::NoCode, Habit::Fresh));
+            self.transcript.failed(None, &reply.text, feedback::message(Failure::NoCode, false));
             self.record.attempt(None, None, reply.text, tokens);
             return Ok(last.then_some(StopReason::NoCode));
         };
@@ -236,22 +237,29 @@ impl<'a> Run<'a> {
     }
 
     fn judge(&mut self, code: &str, outcome: &Outcome, last: bool) -> Option<StopReason> {
-        let (failure, habit) = match outcome.status {
+        let has_input = self.request.user_input.is_some();
+        let mut same_error = false;
+        let failure = match outcome.status {
             Status::Cancelled => return Some(StopReason::Cancelled),
             Status::Ok if last || self.asked_to_print || shows_something(outcome) => return Some(StopReason::Answered),
             Status::Ok => {
                 self.asked_to_print = true;
-                (Failure::Silent, Habit::Fresh)
+                Failure::Silent
             }
             _ if last => return Some(StopReason::Retries),
-            _ => {
-                let Some(habit) = self.circles.notice(code, feedback::signature(code, outcome)) else {
-                    return Some(StopReason::Stuck);
-                };
-                (Failure::Ran { code, outcome, has_input: self.request.user_input.is_some() }, habit)
-            }
+            _ => match self.circles.notice(code, feedback::signature(code, outcome)) {
+                Turn::Stuck => return Some(StopReason::Stuck),
+                Turn::SameProgram => {
+                    self.transcript.start_over(feedback::afresh(outcome, has_input));
+                    return None;
+                }
+                turn => {
+                    same_error = turn == Turn::SameError;
+                    Failure::Ran { code, outcome, has_input }
+                }
+            },
         };
-        self.transcript.failed(Some(code), "", feedback::message(failure, habit));
+        self.transcript.failed(Some(code), "", feedback::message(failure, same_error));
         None
     }
 }

@@ -9,9 +9,8 @@ pub(super) const PREFILL: &str = "```python\n";
 /// Where a reply ends: nothing after the first program is wanted.
 pub(super) const STOP: [&str; 1] = ["\n```"];
 
-pub(super) const SYSTEM: &str = "You are a local Python interpreter agent. Reply with one complete Python program in a ```python block. \
-The program must print the answer. Never ask for input. The standard library, numpy and pandas are available. \
-Extra data is in the variable user_input. No explanation.";
+pub(super) const SYSTEM: &str = "You are a local Python interpreter agent. Reply with one short Python program in a ```python fence that prints the answer. \
+Never ask for input. The standard library, numpy and pandas are there. No explanation.";
 
 /// Characters of the data that the prompt shows, and what it shrinks to when the context is small.
 const PREVIEW: usize = 1200;
@@ -28,7 +27,7 @@ pub(super) fn message(role: Role, content: impl Into<String>) -> Message {
     Message { role, content: content.into() }
 }
 
-/// Worked examples, as turns that came before.
+/// Worked examples, as turns that came before. The first shows where data is; the others are short on purpose.
 pub(super) fn examples() -> Vec<Message> {
     let fruit = "fruit,price\napple,3\npear,5\napple,4";
     let turns = [
@@ -36,10 +35,12 @@ pub(super) fn examples() -> Vec<Message> {
             question("Print the total price of each fruit.", Some(fruit), Preview::Usual),
             "import io\nimport pandas as pd\ndf = pd.read_csv(io.StringIO(user_input))\nprint(df.groupby('fruit')['price'].sum())",
         ),
+        ("Print the sum of the numbers from 1 to 10.".to_owned(), "print(sum(range(1, 11)))"),
         (
             "Count how many times each word appears in the text 'red blue red' and print the counts.".to_owned(),
             "from collections import Counter\ntext = 'red blue red'\nfor word, n in Counter(text.split()).items():\n    print(word, n)",
         ),
+        ("Print the largest number in the list 4, 19, 7.".to_owned(), "numbers = [4, 19, 7]\nprint(max(numbers))"),
     ];
     turns
         .into_iter()

@@ -2,7 +2,15 @@
 
 use std::collections::HashSet;
 
-use super::feedback::Habit;
+/// How a failed program compares with those before it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Turn {
+    New,
+    SameError,
+    SameProgram,
+    /// The same program again, although the model was told.
+    Stuck,
+}
 
 #[derive(Debug, Default)]
 pub(super) struct Circles {
@@ -13,16 +21,15 @@ pub(super) struct Circles {
 }
 
 impl Circles {
-    /// How a failed program compares with those before it; `None` when the same one comes back although the model was told.
-    pub(super) fn notice(&mut self, code: &str, error: String) -> Option<Habit> {
+    pub(super) fn notice(&mut self, code: &str, error: String) -> Turn {
         let repeated = !self.programs.insert(normal(code));
         let same_error = self.last_error.as_ref() == Some(&error);
         self.last_error = Some(error);
         if repeated {
             let told = std::mem::replace(&mut self.told, true);
-            return (!told).then_some(Habit::SameProgram);
+            return if told { Turn::Stuck } else { Turn::SameProgram };
         }
-        Some(if same_error { Habit::SameError } else { Habit::Fresh })
+        if same_error { Turn::SameError } else { Turn::New }
     }
 }
 
@@ -38,17 +45,17 @@ mod tests {
     #[test]
     fn the_same_program_is_said_once_and_then_ends_it() {
         let mut circles = Circles::default();
-        assert_eq!(circles.notice("a\n", "e".to_owned()), Some(Habit::Fresh));
-        assert_eq!(circles.notice("a  \n\n", "e".to_owned()), Some(Habit::SameProgram));
-        assert_eq!(circles.notice("b", "f".to_owned()), Some(Habit::Fresh));
-        assert_eq!(circles.notice("b", "f".to_owned()), None);
+        assert_eq!(circles.notice("a\n", "e".to_owned()), Turn::New);
+        assert_eq!(circles.notice("a  \n\n", "e".to_owned()), Turn::SameProgram);
+        assert_eq!(circles.notice("b", "f".to_owned()), Turn::New);
+        assert_eq!(circles.notice("b", "f".to_owned()), Turn::Stuck);
     }
 
     #[test]
     fn the_same_error_from_another_program() {
         let mut circles = Circles::default();
-        assert_eq!(circles.notice("a", "e".to_owned()), Some(Habit::Fresh));
-        assert_eq!(circles.notice("b", "e".to_owned()), Some(Habit::SameError));
-        assert_eq!(circles.notice("c", "f".to_owned()), Some(Habit::Fresh));
+        assert_eq!(circles.notice("a", "e".to_owned()), Turn::New);
+        assert_eq!(circles.notice("b", "e".to_owned()), Turn::SameError);
+        assert_eq!(circles.notice("c", "f".to_owned()), Turn::New);
     }
 }

@@ -15,16 +15,23 @@ pub(super) struct Transcript<'a> {
     examples: Vec<Message>,
     /// What the model said and what it was told, oldest first.
     failed: Vec<[Message; 2]>,
+    /// Stands after the question instead of the attempts that it makes up for.
+    note: Option<String>,
 }
 
 impl<'a> Transcript<'a> {
     pub(super) fn new(request: &'a Request) -> Self {
-        Self { request, preview: Preview::Usual, examples: prompt::examples(), failed: Vec::new() }
+        Self { request, preview: Preview::Usual, examples: prompt::examples(), failed: Vec::new(), note: None }
     }
 
     pub(super) fn messages(&self) -> Vec<Message> {
         let system = self.request.system_prompt.as_deref().unwrap_or(prompt::SYSTEM);
-        let question = prompt::question(&self.request.instruction, self.request.user_input.as_deref(), self.preview);
+        let mut question =
+            prompt::question(&self.request.instruction, self.request.user_input.as_deref(), self.preview);
+        if let Some(note) = &self.note {
+            question.push_str("\n\n");
+            question.push_str(note);
+        }
         // An empty system prompt asks for none at all.
         let mut messages: Vec<Message> =
             (!system.is_empty()).then(|| prompt::message(Role::System, system)).into_iter().collect();
@@ -44,6 +51,12 @@ impl<'a> Transcript<'a> {
             },
         };
         self.failed.push([prompt::message(Role::Assistant, said), prompt::message(Role::User, feedback)]);
+    }
+
+    /// Forgets the attempts so far: the question is asked again with `note` after it.
+    pub(super) fn start_over(&mut self, note: String) {
+        self.failed.clear();
+        self.note = Some(note);
     }
 
     /// Leaves out what matters least: the oldest attempts, then most of the data's preview, then the examples. The
@@ -127,6 +140,17 @@ mod tests {
         assert!(!left.contains("attempt(1)") && !left.contains("attempt(2)"), "{left}");
         assert!(left.contains("Print the total.") && left.contains(prompt::SYSTEM), "{left}");
         assert_eq!(transcript.messages().len(), 4);
+    }
+
+    #[test]
+    fn starting_over_leaves_only_the_note() {
+        let request = request(None);
+        let mut transcript = Transcript::new(&request);
+        transcript.failed(Some("attempt(1)"), "", "error 1".to_owned());
+        transcript.start_over("Write a different program.".to_owned());
+        let all = text(&transcript);
+        assert!(!all.contains("attempt(1)") && !all.contains("error 1"), "{all}");
+        assert!(all.ends_with("Print the total.\n\nWrite a different program.\n"), "{all}");
     }
 
     #[test]
