@@ -4,6 +4,7 @@
 
 use std::hint::black_box;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use slm_code_interpreter::sandbox::on_python_thread;
@@ -22,6 +23,18 @@ fn fresh(python: &Python, code: &str) -> Outcome {
     ok(session.exec(code, &Cancel::new()))
 }
 
+/// `rounds` of `work` on one Python thread, as a program with many cells would run them.
+fn timed(rounds: u64, mut work: impl FnMut() -> Outcome + Send) -> Duration {
+    on_python_thread(|| {
+        let start = Instant::now();
+        for _ in 0..rounds {
+            black_box(work());
+        }
+        start.elapsed()
+    })
+    .expect("a thread for Python")
+}
+
 fn command(program: &str, args: &[&str]) {
     let status = Command::new(program).args(args).stdout(Stdio::null()).status();
     assert!(status.is_ok_and(|status| status.success()), "{program} {args:?}");
@@ -32,16 +45,19 @@ fn sandbox(criterion: &mut Criterion) {
     let python = Python::open(&config, &Progress::default(), &Cancel::new()).expect("the image");
     let us = env!("CARGO_BIN_EXE_slm-code-interpreter");
 
-    on_python_thread(|| {
-        let mut group = criterion.benchmark_group("in process");
-        group.bench_function("fresh interpreter, print(1+1)", |b| b.iter(|| black_box(fresh(&python, "print(1+1)"))));
-        group.bench_function("fresh interpreter, DataFrame sum", |b| b.iter(|| black_box(fresh(&python, DATAFRAME))));
-        let mut session = python.session(SessionOptions::new(Limits::default())).expect("a session");
-        ok(session.exec("x = 0", &Cancel::new()));
-        group.bench_function("next cell, x += 1", |b| b.iter(|| black_box(ok(session.exec("x += 1", &Cancel::new())))));
-        group.finish();
-    })
-    .expect("a thread for Python");
+    let mut group = criterion.benchmark_group("in process");
+    group.bench_function("fresh interpreter, print(1+1)", |b| {
+        b.iter_custom(|n| timed(n, || fresh(&python, "print(1+1)")))
+    });
+    group.bench_function("fresh interpreter, DataFrame sum", |b| {
+        b.iter_custom(|n| timed(n, || fresh(&python, DATAFRAME)))
+    });
+    let mut session = python.session(SessionOptions::new(Limits::default())).expect("a session");
+    ok(session.exec("x = 0", &Cancel::new()));
+    group.bench_function("next cell, x += 1", |b| {
+        b.iter_custom(|n| timed(n, || ok(session.exec("x += 1", &Cancel::new()))))
+    });
+    group.finish();
 
     let mut session = python.session(SessionOptions::new(Limits::default())).expect("a session");
     ok(session.exec("x = 0", &Cancel::new()));

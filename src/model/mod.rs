@@ -2,6 +2,7 @@
 
 mod built;
 mod gguf;
+mod name;
 mod onnx;
 mod open;
 mod sampler;

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::Deserialize;
 use serde_json::Value;
-use slm_code_interpreter::model::parts::{OnnxModel, Runtime, Weights, build};
+use slm_code_interpreter::model::parts::{EMBEDDED_GGUF, OnnxModel, Runtime, Weights, build};
 use slm_code_interpreter::model::{Finish, Message, Model, Prompt, Refusal, Reply, Role, Sampling};
 use slm_code_interpreter::{Cancel, Progress};
 use tempfile::TempDir;
@@ -108,6 +108,15 @@ fn eight_bits_choose_as_full_precision_and_llama_cpp_do() {
     assert!(full_to_llama >= 0.9, "f32 with llama.cpp: {full_to_llama:.3}");
 }
 
+/// The cache finds the built model by this hash without looking at the file.
+#[test]
+fn the_embedded_models_hash_is_its_files() {
+    let file = std::fs::File::open(artefacts().gguf).unwrap();
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(file).unwrap();
+    assert_eq!(hasher.finalize().to_hex().as_str(), EMBEDDED_GGUF);
+}
+
 #[test]
 fn prompts_become_llama_cpps_ids() {
     let built = model();
@@ -189,6 +198,30 @@ fn greedy_replies_repeat_and_do_not_depend_on_what_was_asked_before() {
     let (remembered, _) = ask(built, &prompt);
     built.model.decoder().clear();
     assert_eq!(ask(built, &prompt).0, remembered);
+}
+
+/// Bit for bit, however the prompt came into the cache.
+#[test]
+fn logits_do_not_depend_on_what_was_remembered() {
+    let built = &mut *model();
+    let ids: Vec<u32> = (0..300).map(|i| 20 + i * 7919 % 40_000).collect();
+    let (decoder, cancel) = (built.model.decoder(), Cancel::new());
+    let mut logits = |steps: &[usize]| {
+        decoder.clear();
+        for &len in steps {
+            assert!(decoder.prefill(&ids[..len], &cancel).unwrap());
+            // What is decoded after a prompt is not part of the next one's beginning, even when it is the same.
+            if let Some(&next) = ids.get(len) {
+                decoder.advance(next).unwrap();
+            }
+        }
+        assert!(decoder.prefill(&ids, &cancel).unwrap());
+        decoder.logits().to_vec()
+    };
+    let whole = logits(&[]);
+    for steps in [&[299][..], &[298], &[1], &[2], &[150], &[255, 256, 257], &[299, 10, 298]] {
+        assert!(logits(steps) == whole, "{steps:?}");
+    }
 }
 
 #[test]

@@ -1,0 +1,107 @@
+//! What `--model` can say.
+
+use std::path::{Path, PathBuf};
+
+use super::built;
+use crate::{Error, Result};
+
+/// The name of the embedded default.
+pub(crate) const EMBEDDED: &str = "smollm2-135m-instruct";
+
+const POSSIBLE: &str =
+    "name smollm2-135m-instruct, a .gguf file, a folder with a model built by this program, or scripted:FILE.jsonl";
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ModelName {
+    Embedded,
+    Gguf(PathBuf),
+    /// A folder that holds what we built from a GGUF.
+    Folder(PathBuf),
+    Script(PathBuf),
+}
+
+impl ModelName {
+    /// Reads a name; looks at the disk only to tell files from folders.
+    pub fn parse(name: Option<&str>) -> Result<Self> {
+        let Some(name) = name else { return Ok(Self::Embedded) };
+        if name.eq_ignore_ascii_case(EMBEDDED) {
+            return Ok(Self::Embedded);
+        }
+        if let Some(script) = name.strip_prefix("scripted:") {
+            return Ok(Self::Script(script.into()));
+        }
+        let path = Path::new(name);
+        if path.is_dir() {
+            return match built::is_built(path) {
+                true => Ok(Self::Folder(path.into())),
+                false => Err(refused(format!("the folder `{name}` holds no model built by this program"))),
+            };
+        }
+        if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gguf")) {
+            return match path.is_file() {
+                true => Ok(Self::Gguf(path.into())),
+                false => Err(refused(format!("there is no file `{name}`"))),
+            };
+        }
+        if path.is_file() {
+            return Err(refused(format!("the file `{name}` is not a .gguf file")));
+        }
+        if is_hub_name(name) {
+            return Err(refused(format!("`{name}` looks like a model on the hub, which is not supported yet")));
+        }
+        Err(refused(format!("there is no model `{name}`")))
+    }
+}
+
+/// `org/name`, perhaps with `:file`.
+fn is_hub_name(name: &str) -> bool {
+    let name = name.split(':').next().unwrap_or_default();
+    let part = |part: &str| {
+        part.starts_with(|first: char| first.is_ascii_alphanumeric())
+            && part.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+    };
+    name.split_once('/').is_some_and(|(org, model)| part(org) && part(model))
+}
+
+fn refused(what: String) -> Error {
+    Error::usage(what).advise(POSSIBLE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(name: &str) -> String {
+        let error = ModelName::parse(Some(name)).unwrap_err();
+        assert!(error.is_usage() && error.advice() == Some(POSSIBLE), "{error:?}");
+        error.to_string()
+    }
+
+    #[test]
+    fn names_are_told_apart() {
+        assert_eq!(ModelName::parse(None).unwrap(), ModelName::Embedded);
+        assert_eq!(ModelName::parse(Some("SmolLM2-135M-Instruct")).unwrap(), ModelName::Embedded);
+        assert_eq!(ModelName::parse(Some("scripted:a.jsonl")).unwrap(), ModelName::Script("a.jsonl".into()));
+        let folder = tempfile::tempdir().unwrap();
+        let gguf = folder.path().join("tiny.GGUF");
+        std::fs::write(&gguf, "GGUF").unwrap();
+        assert_eq!(ModelName::parse(gguf.to_str()).unwrap(), ModelName::Gguf(gguf));
+        std::fs::write(folder.path().join("model.json"), "{}").unwrap();
+        let path = folder.path().to_owned();
+        assert_eq!(ModelName::parse(path.to_str()).unwrap(), ModelName::Folder(path));
+    }
+
+    #[test]
+    fn what_is_not_possible_says_what_is() {
+        assert!(refusal("Qwen/Qwen2.5-Coder-0.5B-Instruct").contains("not supported yet"));
+        assert!(refusal("Qwen/Qwen2.5:onnx/model.onnx").contains("not supported yet"));
+        assert!(refusal("no-such.gguf").contains("no file"));
+        assert!(refusal("gpt-5").contains("no model"));
+        assert!(refusal("/no/such/thing").contains("no model"));
+        let folder = tempfile::tempdir().unwrap();
+        assert!(refusal(folder.path().to_str().unwrap()).contains("holds no model"));
+        let text = folder.path().join("model.bin");
+        std::fs::write(&text, "x").unwrap();
+        assert!(refusal(text.to_str().unwrap()).contains("not a .gguf"));
+    }
+}
