@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::Deserialize;
 use serde_json::Value;
-use slm_code_interpreter::model::parts::{EMBEDDED_GGUF, OnnxModel, Runtime, Weights, build};
+use slm_code_interpreter::model::parts::{OnnxModel, Runtime, Weights, build};
 use slm_code_interpreter::model::{Finish, Message, Model, Prompt, Refusal, Reply, Role, Sampling};
 use slm_code_interpreter::{Cancel, Progress};
 use tempfile::TempDir;
@@ -106,15 +106,6 @@ fn eight_bits_choose_as_full_precision_and_llama_cpp_do() {
     assert!(to_full >= 0.93, "8 bits with f32: {to_full:.3}");
     assert!(eight_to_llama >= 0.9, "8 bits with llama.cpp: {eight_to_llama:.3}");
     assert!(full_to_llama >= 0.9, "f32 with llama.cpp: {full_to_llama:.3}");
-}
-
-/// The cache finds the built model by this hash without looking at the file.
-#[test]
-fn the_embedded_models_hash_is_its_files() {
-    let file = std::fs::File::open(artefacts().gguf).unwrap();
-    let mut hasher = blake3::Hasher::new();
-    hasher.update_reader(file).unwrap();
-    assert_eq!(hasher.finalize().to_hex().as_str(), EMBEDDED_GGUF);
 }
 
 #[test]
