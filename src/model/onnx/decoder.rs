@@ -43,6 +43,9 @@ pub struct Decoder {
 
 impl Decoder {
     pub fn open(runtime: &Runtime, graph: &Path, n_ctx: usize, n_threads: usize) -> Result<Self> {
+        if n_ctx == 0 {
+            return Err(Error::usage("a context of 0 tokens holds no prompt").advise("give --n-ctx 2048 or the like"));
+        }
         let session = load(runtime, graph, n_threads)
             .map_err(|error| broken(&error).context(format!("cannot load `{}`", graph.display())))?;
         let sizes = Sizes::read(&session)?;
