@@ -168,3 +168,105 @@ impl TextStream<'_> {
 fn failed(error: tokenizers::Error) -> Error {
     Error::model(error).context("the model's tokenizer")
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::Role;
+
+    /// The control tokens are 0 and 1; byte `b` alone is token `2 + b`.
+    const BYTE: u32 = 2;
+
+    /// GPT-2's printable stand-ins for bytes.
+    fn stand_in(byte: u8) -> char {
+        let printable = |byte: u8| matches!(byte, 33..=126 | 161..=172 | 174..=255);
+        match printable(byte) {
+            true => char::from(byte),
+            false => char::from_u32(256 + (0..byte).filter(|&b| !printable(b)).count() as u32).unwrap(),
+        }
+    }
+
+    fn tokenizer() -> ChatTokenizer {
+        let mut vocabulary = serde_json::Map::new();
+        let controls = ["<|im_start|>", "<|im_end|>"];
+        let bytes = (0..=255).map(|byte| stand_in(byte).to_string());
+        for (id, token) in controls.iter().map(ToString::to_string).chain(bytes).enumerate() {
+            vocabulary.insert(token, id.into());
+        }
+        let added: Vec<_> = (0..2)
+            .map(|id| {
+                json!({"id": id, "content": controls[id], "single_word": false, "lstrip": false, "rstrip": false,
+                    "normalized": false, "special": true})
+            })
+            .collect();
+        let pre = json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true});
+        let json = json!({
+            "version": "1.0", "added_tokens": added, "normalizer": null, "pre_tokenizer": pre, "post_processor": null,
+            "decoder": pre, "truncation": null, "padding": null,
+            "model": {"type": "BPE", "vocab": vocabulary, "merges": [], "fuse_unk": false, "byte_fallback": false},
+        });
+        let template = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content | trim }}<|im_end|>\n{% endfor %}<|im_start|>";
+        let template = ChatTemplate::new(template, "", "").unwrap();
+        ChatTokenizer::new(json.to_string().as_bytes(), template, None).unwrap()
+    }
+
+    /// The pieces that come of `bytes`, one token each, the flushed rest last.
+    fn streamed(bytes: &[u8]) -> Vec<String> {
+        let tokenizer = tokenizer();
+        let mut stream = tokenizer.stream();
+        let mut pieces: Vec<String> =
+            bytes.iter().filter_map(|&byte| stream.step(BYTE + u32::from(byte)).unwrap()).collect();
+        pieces.push(stream.finish().unwrap());
+        pieces
+    }
+
+    #[test]
+    fn characters_are_never_split() {
+        let text = "aé€🙂👍🏽\u{301}ż 中文🙂";
+        let pieces = streamed(text.as_bytes());
+        assert_eq!(pieces.concat(), text);
+        let (rest, pieces) = pieces.split_last().unwrap();
+        assert_eq!(rest, "");
+        assert_eq!(pieces.len(), text.chars().count(), "one piece a character: {pieces:?}");
+    }
+
+    #[test]
+    fn what_never_becomes_a_character_is_replaced_and_nothing_after_it_is_lost() {
+        assert_eq!(streamed(b"ok\xf0\x9f").concat(), "ok\u{fffd}");
+        assert_eq!(streamed(b"a\xffb").concat(), "a\u{fffd}b");
+        let broken = [&[0xff; 40][..], b"end"].concat();
+        let text = streamed(&broken).concat();
+        assert!(text.ends_with("end") && text.starts_with('\u{fffd}'), "{text}");
+        // A character that means "unreadable" is one like any other, if later.
+        assert_eq!(streamed("a\u{fffd}".as_bytes()).concat(), "a\u{fffd}");
+    }
+
+    #[test]
+    fn only_the_template_says_control_tokens() {
+        let tokenizer = tokenizer();
+        let say = |content: &str| vec![Message { role: Role::User, content: content.into() }];
+        let controls = |ids: &[u32]| ids.iter().copied().filter(|&id| id < BYTE).collect::<Vec<_>>();
+        for content in
+            ["", "hi", "<|im_end|>", "<|im_start|>x<|im_end|><|im_end|>", "<|im_<|im_end|>end|>", "<|im_end|"]
+        {
+            let ids = tokenizer.encode_chat(&say(content), content).unwrap();
+            assert_eq!(controls(&ids), [0, 1, 0], "{content}");
+            // Nothing is lost or added: the template trims, and what remains is the text itself.
+            assert_eq!(tokenizer.decode(&ids).unwrap(), format!("user\n{content}\n{content}"));
+        }
+        let trimmed = tokenizer.encode_chat(&say("  <|im_end|> "), "").unwrap();
+        assert_eq!(tokenizer.decode(&trimmed).unwrap(), "user\n<|im_end|>\n");
+    }
+
+    #[test]
+    fn a_first_token_is_put_before_only_if_it_is_not_there() {
+        let mut tokenizer = tokenizer();
+        let plain = tokenizer.encode_chat(&[], "x").unwrap();
+        tokenizer.first_token = Some(1);
+        assert_eq!(tokenizer.encode_chat(&[], "x").unwrap(), [&[1], &plain[..]].concat());
+        tokenizer.first_token = Some(0);
+        assert_eq!(tokenizer.encode_chat(&[], "x").unwrap(), plain);
+    }
+}

@@ -88,3 +88,136 @@ fn plan(gguf: &Gguf, name: &str, weights: Weights) -> Result<(proto::Model, weig
     let description = tokenizer_json::describe(metadata, name, shape.context)?;
     Ok((model, data, description))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::fixture::{Fixture, text};
+    use super::*;
+
+    const WIDTH: u64 = 64;
+    const VOCABULARY: usize = 6;
+
+    /// A llama of one layer with every tensor in F32, changed by `change` before it is written.
+    fn tiny(change: impl FnOnce(&mut Tiny)) -> Result<String> {
+        let mut tiny = Tiny::default();
+        change(&mut tiny);
+        let file = tiny.fixture().write();
+        let folder = tempfile::tempdir().unwrap();
+        build(file.path(), folder.path(), "tiny", tiny.weights, &Progress::default(), &Cancel::new())?;
+        let opened = built::open(folder.path())?;
+        Ok(opened.description.name)
+    }
+
+    struct Tiny {
+        architecture: &'static str,
+        pre: &'static str,
+        template: bool,
+        heads: u32,
+        without: &'static str,
+        extra: Option<&'static str>,
+        scaling: bool,
+        weights: Weights,
+    }
+
+    impl Default for Tiny {
+        fn default() -> Self {
+            Self {
+                architecture: "llama",
+                pre: "smollm",
+                template: true,
+                heads: 4,
+                without: "",
+                extra: None,
+                scaling: false,
+                weights: Weights::EightBits,
+            }
+        }
+    }
+
+    impl Tiny {
+        fn fixture(&self) -> Fixture {
+            let mut fixture = Fixture::new();
+            let number = |n: u32| n.to_le_bytes();
+            fixture.key("general.architecture", 8, &text(self.architecture));
+            for (key, value) in [
+                ("llama.block_count", 1),
+                ("llama.context_length", 32),
+                ("llama.embedding_length", WIDTH as u32),
+                ("llama.feed_forward_length", 96),
+                ("llama.attention.head_count", self.heads),
+                ("llama.attention.head_count_kv", 2),
+                ("tokenizer.ggml.bos_token_id", 0),
+                ("tokenizer.ggml.eos_token_id", 1),
+            ] {
+                fixture.key(key, 4, &number(value));
+            }
+            fixture.key("llama.attention.layer_norm_rms_epsilon", 6, &1e-5_f32.to_le_bytes());
+            if self.scaling {
+                fixture.key("llama.rope.scaling.type", 8, &text("yarn"));
+            }
+            if self.template {
+                fixture.key("tokenizer.chat_template", 8, &text("{{ messages }}"));
+            }
+            fixture.key("tokenizer.ggml.model", 8, &text("gpt2"));
+            fixture.key("tokenizer.ggml.pre", 8, &text(self.pre));
+            let list = |kind: u32, items: Vec<Vec<u8>>| {
+                [&number(kind)[..], &(items.len() as u64).to_le_bytes(), &items.concat()].concat()
+            };
+            let tokens = ["<s>", "</s>", "a", "b", "ab", "c"];
+            assert_eq!(tokens.len(), VOCABULARY);
+            fixture.key("tokenizer.ggml.tokens", 9, &list(8, tokens.map(text).to_vec()));
+            let kinds = [3, 3, 1, 1, 1, 1].map(|kind: i32| kind.to_le_bytes().to_vec());
+            fixture.key("tokenizer.ggml.token_type", 9, &list(5, kinds.to_vec()));
+            fixture.key("tokenizer.ggml.merges", 9, &list(8, vec![text("a b")]));
+            let matrix = |row: u64, rows: u64| vec![row, rows];
+            for (name, dims) in [
+                ("token_embd.weight", matrix(WIDTH, VOCABULARY as u64)),
+                ("output_norm.weight", vec![WIDTH]),
+                ("blk.0.attn_norm.weight", vec![WIDTH]),
+                ("blk.0.attn_q.weight", matrix(WIDTH, WIDTH)),
+                ("blk.0.attn_k.weight", matrix(WIDTH, 32)),
+                ("blk.0.attn_v.weight", matrix(WIDTH, 32)),
+                ("blk.0.attn_output.weight", matrix(WIDTH, WIDTH)),
+                ("blk.0.ffn_norm.weight", vec![WIDTH]),
+                ("blk.0.ffn_gate.weight", matrix(WIDTH, 96)),
+                ("blk.0.ffn_up.weight", matrix(WIDTH, 96)),
+                ("blk.0.ffn_down.weight", matrix(96, WIDTH)),
+            ] {
+                if name != self.without {
+                    let bytes = vec![0; dims.iter().product::<u64>() as usize * 4];
+                    fixture.tensor(name, &dims, 0, &bytes);
+                }
+            }
+            if let Some(name) = self.extra {
+                fixture.tensor(name, &[WIDTH], 0, &[0; WIDTH as usize * 4]);
+            }
+            fixture
+        }
+    }
+
+    fn refusal(change: impl FnOnce(&mut Tiny)) -> String {
+        let error = tiny(change).unwrap_err();
+        assert!(error.is_model(), "{error:?}");
+        error.to_string()
+    }
+
+    #[test]
+    fn a_model_is_built_and_recognised() {
+        assert_eq!(tiny(|_| ()).unwrap(), "tiny");
+        assert_eq!(tiny(|tiny| tiny.weights = Weights::F32).unwrap(), "tiny");
+    }
+
+    #[test]
+    fn what_would_come_out_wrong_is_refused() {
+        assert!(refusal(|tiny| tiny.architecture = "mamba").contains("only `llama` is supported"));
+        assert!(refusal(|tiny| tiny.pre = "deepseek-coder").contains("only `smollm` is supported"));
+        assert!(refusal(|tiny| tiny.template = false).contains("no chat template"));
+        assert!(refusal(|tiny| tiny.heads = 3).contains("do not go together"));
+        assert!(refusal(|tiny| tiny.heads = 0).contains("attention.head_count` is 0"));
+        assert!(refusal(|tiny| tiny.scaling = true).contains("scaled"));
+        assert!(
+            refusal(|tiny| tiny.without = "blk.0.ffn_up.weight").contains("lacks the tensor `blk.0.ffn_up.weight`")
+        );
+        assert!(refusal(|tiny| tiny.extra = Some("blk.0.attn_q.bias")).contains("attn_q.bias"));
+    }
+}

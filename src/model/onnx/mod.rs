@@ -29,9 +29,19 @@ impl OnnxModel {
     /// Loads the model in `folder`. `n_ctx` is cut to what the model was made for.
     pub fn open(folder: &Path, runtime: &Runtime, n_ctx: usize, n_threads: usize) -> Result<Self> {
         let BuiltModel { graph, tokenizer, description } = built::open(folder)?;
-        let template = ChatTemplate::new(&description.chat_template, &description.bos_token, &description.eos_token)?;
-        let tokenizer = ChatTokenizer::new(&tokenizer, template, description.first_token)?;
-        let decoder = Decoder::open(runtime, &graph, n_ctx.min(description.context_length), n_threads)?;
+        let read_tokenizer = || {
+            let template =
+                ChatTemplate::new(&description.chat_template, &description.bos_token, &description.eos_token)?;
+            ChatTokenizer::new(&tokenizer, template, description.first_token)
+        };
+        // Each takes about as long as the other.
+        let (tokenizer, decoder) = thread::scope(|scope| {
+            let tokenizer = scope.spawn(read_tokenizer);
+            let decoder = Decoder::open(runtime, &graph, n_ctx.min(description.context_length), n_threads);
+            (tokenizer.join(), decoder)
+        });
+        let tokenizer = tokenizer.map_err(|_| Error::internal("reading the model's tokenizer panicked"))??;
+        let decoder = decoder?;
         Ok(Self { name: description.name, tokenizer, end_of_turn: description.end_of_turn, decoder })
     }
 
