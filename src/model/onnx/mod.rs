@@ -4,6 +4,7 @@ mod decoder;
 mod runtime;
 
 use std::path::Path;
+use std::thread;
 
 pub use self::decoder::Decoder;
 pub use self::runtime::Runtime;
