@@ -26,7 +26,9 @@ pub enum Unit {
 
 /// Where the steps go; cheap to clone. `Progress::default()` is silent.
 #[derive(Clone, Default)]
-pub struct Progress(Option<Arc<dyn Fn(Step<'_>) + Send + Sync>>);
+pub struct Progress(Option<Arc<Sink>>);
+
+type Sink = dyn Fn(Step<'_>) + Send + Sync;
 
 impl Progress {
     pub fn new(sink: impl Fn(Step<'_>) + Send + Sync + 'static) -> Self {

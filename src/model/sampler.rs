@@ -28,7 +28,7 @@ impl Sampler {
     /// The next token, or `None` when no logit is a number: the model has broken down.
     pub fn draw(&mut self, logits: &[f32]) -> Option<u32> {
         // Also a NaN temperature is greedy.
-        if !(self.temperature > 0.0) {
+        if self.temperature.is_nan() || self.temperature <= 0.0 {
             return argmax(logits);
         }
         self.collect(logits);
@@ -64,7 +64,7 @@ impl Sampler {
 
     /// Cuts the candidates to the fewest whose weights reach `top_p` of the sum; at least one. Gives their sum.
     fn nucleus(&mut self, sum: f32) -> f32 {
-        if !(self.top_p < 1.0) {
+        if self.top_p.is_nan() || self.top_p >= 1.0 {
             return sum;
         }
         let enough = self.top_p * sum;

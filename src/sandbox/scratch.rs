@@ -3,13 +3,17 @@
 //! The host looks at guest files only through cap-std handles relative to it, never follows a link and opens only
 //! regular files with one link, so a planted link leads nowhere.
 
+#[cfg_attr(unix, path = "scratch/unix.rs")]
+#[cfg_attr(not(unix), path = "scratch/other.rs")]
+mod platform;
+
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, File, Metadata, MetadataExt, OpenOptions};
+use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
@@ -38,8 +42,7 @@ type Listing = BTreeMap<String, Stamp>;
 struct Stamp {
     bytes: u64,
     modified: Option<SystemTime>,
-    changed: (i64, i64),
-    inode: u64,
+    identity: [i64; 3],
 }
 
 impl Scratch {
@@ -151,7 +154,7 @@ impl Scratch {
 
 /// One link, so that a hard link to something outside is not taken for the guest's own file.
 fn is_regular(metadata: &Metadata) -> bool {
-    metadata.is_file() && metadata.nlink() == 1
+    metadata.is_file() && platform::links(metadata) == 1
 }
 
 /// What cannot be read is not listed: the guest may have made it so.
@@ -183,8 +186,7 @@ impl Stamp {
         Self {
             bytes: metadata.len(),
             modified: metadata.modified().ok().map(cap_std::time::SystemTime::into_std),
-            changed: (metadata.ctime(), metadata.ctime_nsec()),
-            inode: metadata.ino(),
+            identity: platform::identity(metadata),
         }
     }
 }

@@ -63,8 +63,8 @@ impl Shape {
             vocabulary,
         };
         let rotated = metadata.unsigned("llama.rope.dimension_count")?.unwrap_or(shape.head_dim as u64);
-        let whole = width % heads == 0 && heads % kv_heads == 0 && shape.head_dim % 2 == 0;
-        let blocks = width % BLOCK == 0 && shape.hidden % BLOCK == 0;
+        let whole = width.is_multiple_of(heads) && heads.is_multiple_of(kv_heads) && shape.head_dim.is_multiple_of(2);
+        let blocks = width.is_multiple_of(BLOCK) && shape.hidden.is_multiple_of(BLOCK);
         if !whole || !blocks || rotated != shape.head_dim as u64 {
             return Err(Error::model(format!(
                 "its sizes do not go together: width {width}, {heads} heads of which {kv_heads} for keys, MLP width {}, {rotated} rotated dimensions",

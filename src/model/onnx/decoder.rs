@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use ort::memory::Allocator;
-use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
+use ort::session::builder::GraphOptimizationLevel;
 use ort::session::{IoBinding, Session};
 use ort::value::{Outlet, Tensor, TensorElementType};
 
@@ -142,15 +142,12 @@ impl Decoder {
 }
 
 fn load(runtime: &Runtime, graph: &Path, n_threads: usize) -> ort::Result<Session> {
-    let configured = |builder: SessionBuilder| -> Result<SessionBuilder, ort::Error<SessionBuilder>> {
-        builder
-            .with_optimization_level(GraphOptimizationLevel::All)?
-            .with_intra_threads(n_threads)?
-            .with_config_entry("session.intra_op.spin_duration_us", SPIN_MICROSECONDS)?
-            .with_inter_threads(1)
-    };
-    let mut builder = configured(Session::builder(&runtime.environment)?)?;
-    builder.commit_from_file(graph)
+    Session::builder(&runtime.environment)?
+        .with_optimization_level(GraphOptimizationLevel::All)?
+        .with_intra_threads(n_threads)?
+        .with_config_entry("session.intra_op.spin_duration_us", SPIN_MICROSECONDS)?
+        .with_inter_threads(1)?
+        .commit_from_file(graph)
 }
 
 /// What the graph's own signature says of the model.
