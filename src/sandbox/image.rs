@@ -13,7 +13,7 @@ use super::snapshot::{self, Recipe};
 use super::wasi::{Guest, Mounts};
 use super::worker::{Workers, stay_on_worker};
 use crate::error::OrInternal;
-use crate::progress::Progress;
+use crate::progress::{Progress, Step};
 use crate::provision::{self, Cache, Folder, Item, MPL_DATA, PYTHON_LIB, PYTHON_WASM};
 use crate::{Cancel, Config, Error, Result};
 
@@ -121,10 +121,29 @@ fn key(engine: &Engine) -> String {
     hasher.0.finalize().to_hex()[..32].to_owned()
 }
 
+/// What a build takes at its peak, in bytes of memory.
+const BUILD_MEMORY: u64 = 3_000_000_000;
+
+/// What the system says it could still give, where it says so (Linux).
+fn free_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)
+}
+
 /// Builds the image into `staging`. The compiler cannot be interrupted, so it runs on a thread that a cancel leaves
 /// behind; nothing of what it still makes is used.
 fn build(wheel: &Folder, staging: &std::path::Path, progress: &Progress, cancel: &Cancel) -> Result<()> {
     let doing = "building the Python image";
+    if let Some(free) = free_memory().filter(|free| *free < BUILD_MEMORY) {
+        let text = format!(
+            "building the Python image takes about {} MB of memory and {} MB are free: if it is slow or ended by the \
+             system, close other programs and start again",
+            BUILD_MEMORY / 1_000_000,
+            free / 1_000_000
+        );
+        progress.step(Step::Note { text: &text });
+    }
     let (root, scratch) = (staging.join("root"), tempfile::tempdir().or_internal(doing)?);
     for name in ROOT {
         std::fs::create_dir_all(root.join(name)).or_internal(doing)?;
@@ -154,4 +173,22 @@ fn build(wheel: &Folder, staging: &std::path::Path, progress: &Progress, cancel:
     progress.during("writing the image", Some(code.len() as u64), || {
         std::fs::write(&path, code).or_internal(format_args!("writing {}", path.display()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_system_tells_its_free_memory() {
+        assert!(free_memory().is_some_and(|free| free > 1 << 20));
+    }
+
+    #[test]
+    fn the_key_is_the_same_for_the_same_engine_and_fits_a_folder_name() {
+        let key = key(&engine::runner().unwrap());
+        assert_eq!(key, super::key(&engine::runner().unwrap()));
+        assert!(key.len() == 32 && key.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    }
 }
