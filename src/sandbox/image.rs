@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use wasmtime::{Engine, InstancePre, Module};
+use wasmtime::{Engine, InstancePre, MemoryType, Module};
 
 use super::engine::{self, SETTINGS, Ticker};
 use super::instance;
@@ -34,6 +34,8 @@ const WHAT: &str = "the Python image";
 
 /// The file with the machine code, inside the image's folder.
 const CODE: &str = "python.cwasm";
+
+const WASM_PAGE: u64 = 64 << 10;
 
 /// The folders that `/` shows, inside the image's folder: names only, since the real ones are mounts of their own.
 const ROOT: [&str; 3] = ["work", "tmp", "usr/local/lib"];
@@ -77,6 +79,12 @@ impl Image {
             mpl_data: wheel.path().join(MPL_DATA),
             root: folder.path().join("root"),
         })
+    }
+
+    /// The linear memory that an interpreter starts with.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        let memory = self.pre.module().exports().find_map(|export| export.ty().memory().map(MemoryType::minimum));
+        memory.unwrap_or_default() * WASM_PAGE
     }
 
     /// The read-only folders; `work` and `tmp` are a session's to fill in.

@@ -124,10 +124,25 @@ impl Instance {
     fn enter(&mut self, code: &str) -> wasmtime::Result<i32> {
         let len = u32::try_from(code.len())?;
         let at = self.host_alloc.call(&mut self.store, len)?;
+        if at == 0 {
+            return Err(NoRoom.into());
+        }
         self.memory.write(&mut self.store, at as usize, code.as_bytes())?;
         self.turn.call(&mut self.store, (at, len))
     }
 }
+
+/// The guest has no memory left for the source of a cell.
+#[derive(Debug)]
+struct NoRoom;
+
+impl std::fmt::Display for NoRoom {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("no memory for the cell's source")
+    }
+}
+
+impl std::error::Error for NoRoom {}
 
 /// Names the reason from the trap alone; nothing the guest says comes into it.
 fn classify(error: &wasmtime::Error, memory_refused: bool) -> End {
@@ -141,7 +156,7 @@ fn classify(error: &wasmtime::Error, memory_refused: bool) -> End {
     }
     match error.downcast_ref::<Trap>() {
         Some(Trap::OutOfFuel) => End::Fuel,
-        _ if memory_refused => End::Memory,
+        _ if memory_refused || error.is::<NoRoom>() => End::Memory,
         Some(trap) => End::Crashed(trap.to_string()),
         None => End::Crashed(error.root_cause().to_string()),
     }

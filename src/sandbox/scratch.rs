@@ -15,20 +15,26 @@ use std::time::SystemTime;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 use sha2::{Digest, Sha256};
-use tempfile::TempDir;
 
 use super::outcome::{Change, FileChange};
 use crate::error::OrInternal;
-use crate::{Error, Result};
+use crate::{Cancel, Error, Result};
 
-/// Files that are looked at; what is beyond is not reported.
+/// Files and folders that are looked at; what is beyond is not reported.
 const MAX_LISTED: usize = 10_000;
+
+/// Bytes that are hashed after a cell; a file beyond it is reported without its digest. A sparse file costs the guest
+/// nothing and would keep the host busy for hours.
+const MAX_HASHED: u64 = 64 << 20;
+
+/// Bytes that are copied out at once, for the same reason.
+const MAX_EXPORTED: u64 = 1 << 30;
 
 /// Folders inside folders that are looked into, so that no tree exhausts the host's stack.
 const MAX_DEPTH: usize = 64;
 
 pub(super) struct Scratch {
-    folder: TempDir,
+    folder: PathBuf,
     work: Dir,
     seen: Listing,
     /// What the session was given; everything else in `/work` is a cell's doing.
@@ -48,20 +54,23 @@ struct Stamp {
 impl Scratch {
     pub(super) fn new() -> Result<Self> {
         let doing = "making a scratch folder";
-        let folder = tempfile::Builder::new().prefix("slm-code-interpreter-").tempdir().or_internal(doing)?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("slm-code-interpreter-");
+        platform::owner_only(&mut builder);
+        let folder = builder.tempdir().or_internal(doing)?;
         for name in ["work", "tmp"] {
             std::fs::create_dir(folder.path().join(name)).or_internal(doing)?;
         }
         let work = Dir::open_ambient_dir(folder.path().join("work"), ambient_authority()).or_internal(doing)?;
-        Ok(Self { folder, work, seen: Listing::new(), given: Listing::new() })
+        Ok(Self { folder: folder.keep(), work, seen: Listing::new(), given: Listing::new() })
     }
 
     pub(super) fn work(&self) -> PathBuf {
-        self.folder.path().join("work")
+        self.folder.join("work")
     }
 
     pub(super) fn tmp(&self) -> PathBuf {
-        self.folder.path().join("tmp")
+        self.folder.join("tmp")
     }
 
     /// Copies a host file into `/work` under its own name.
@@ -80,15 +89,20 @@ impl Scratch {
             _ => Error::internal(error).context("copying a file into /work"),
         })?;
         io::copy(&mut from, &mut to).or_internal("copying a file into /work")?;
-        drop(to);
-        self.seen = self.list();
-        self.given = self.seen.clone();
+        let stamp = Stamp::of(&to.metadata().or_internal("copying a file into /work")?);
+        self.seen.insert(name.to_owned(), stamp.clone());
+        self.given.insert(name.to_owned(), stamp);
         Ok(())
     }
 
-    /// What changed under `/work` since the last call.
-    pub(super) fn changes(&mut self) -> Vec<FileChange> {
+    /// What changed under `/work` since the last call. Digests are left out from a cancel on.
+    pub(super) fn changes(&mut self, cancel: &Cancel) -> Vec<FileChange> {
         let now = self.list();
+        let mut budget = MAX_HASHED;
+        let mut digest = |path: &str, bytes: u64| {
+            budget = budget.checked_sub(bytes)?;
+            sha256(self.open_regular(path).ok()?, bytes, cancel)
+        };
         let mut changes: Vec<FileChange> = now
             .iter()
             .filter_map(|(path, stamp)| match self.seen.get(path) {
@@ -100,7 +114,7 @@ impl Scratch {
                 path: path.clone(),
                 change,
                 bytes: stamp.bytes,
-                sha256: self.open_regular(path).ok().and_then(|file| sha256(file).ok()),
+                sha256: digest(path, stamp.bytes),
             })
             .collect();
         let gone = self.seen.keys().filter(|path| !now.contains_key(*path));
@@ -117,14 +131,25 @@ impl Scratch {
 
     /// Bytes in the files under `/work`.
     pub(super) fn bytes(&self) -> u64 {
-        self.seen.values().map(|stamp| stamp.bytes).sum()
+        self.seen.values().fold(0, |sum, stamp| sum.saturating_add(stamp.bytes))
     }
 
     /// Copies what cells created or modified into the host folder `to`, and names it.
+    ///
+    /// # Errors
+    /// More than 1 GiB of it, and what the host's own folder says.
     pub(super) fn export(&self, to: &Path) -> Result<Vec<String>> {
         let doing = || format!("copying results to {}", to.display());
+        let results: Listing =
+            self.list().into_iter().filter(|(path, stamp)| self.given.get(path) != Some(stamp)).collect();
+        let bytes = results.values().fold(0_u64, |sum, stamp| sum.saturating_add(stamp.bytes));
+        if bytes > MAX_EXPORTED {
+            let text =
+                format!("the results under /work take {bytes} bytes, more than the {MAX_EXPORTED} that are copied");
+            return Err(Error::usage(text).advise("let the program keep less, or compress it"));
+        }
         let mut copied = Vec::new();
-        for (path, _) in self.list().into_iter().filter(|(path, stamp)| self.given.get(path) != Some(stamp)) {
+        for path in results.into_keys() {
             let host = to.join(&path);
             if let Some(folder) = host.parent() {
                 std::fs::create_dir_all(folder).or_internal(doing())?;
@@ -147,7 +172,7 @@ impl Scratch {
 
     fn list(&self) -> Listing {
         let mut listing = Listing::new();
-        list_into(&self.work, "", 0, &mut listing);
+        list_into(&self.work, "", 0, &mut 0, &mut listing);
         listing
     }
 }
@@ -158,25 +183,64 @@ fn is_regular(metadata: &Metadata) -> bool {
 }
 
 /// What cannot be read is not listed: the guest may have made it so.
-fn list_into(folder: &Dir, prefix: &str, depth: usize, listing: &mut Listing) {
+fn list_into(folder: &Dir, prefix: &str, depth: usize, looked_at: &mut usize, listing: &mut Listing) {
     let Ok(entries) = folder.entries() else { return };
     for entry in entries.flatten() {
-        if listing.len() >= MAX_LISTED {
+        if *looked_at >= MAX_LISTED {
             return;
         }
+        *looked_at += 1;
         let (Ok(kind), Some(name)) = (entry.file_type(), entry.file_name().to_str().map(str::to_owned)) else {
             continue;
         };
         let path = format!("{prefix}{name}");
         if kind.is_dir() && depth < MAX_DEPTH {
             if let Ok(inner) = entry.open_dir() {
-                list_into(&inner, &format!("{path}/"), depth + 1, listing);
+                list_into(&inner, &format!("{path}/"), depth + 1, looked_at, listing);
             }
         } else if kind.is_file()
             && let Ok(metadata) = entry.metadata()
             && is_regular(&metadata)
         {
             listing.insert(path, Stamp::of(&metadata));
+        }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if let Err(error) = remove_tree(&self.folder) {
+            log::warn!("the scratch folder {} could not be removed: {error}", self.folder.display());
+        }
+    }
+}
+
+/// Removes a tree however deep and however named: what lies in a folder of `root` is moved up into `root` before the
+/// folder goes, so paths stay short, and neither stack nor descriptors grow with the depth.
+fn remove_tree(root: &Path) -> io::Result<()> {
+    let mut moved = 0_u64;
+    loop {
+        let mut empty = true;
+        for entry in std::fs::read_dir(root)? {
+            let entry = entry?;
+            empty = false;
+            if !entry.file_type()?.is_dir() {
+                std::fs::remove_file(entry.path())?;
+                continue;
+            }
+            for inner in std::fs::read_dir(entry.path())? {
+                let inner = inner?;
+                if inner.file_type()?.is_dir() {
+                    moved += 1;
+                    std::fs::rename(inner.path(), root.join(format!("removing-{}-{moved}", std::process::id())))?;
+                } else {
+                    std::fs::remove_file(inner.path())?;
+                }
+            }
+            std::fs::remove_dir(entry.path())?;
+        }
+        if empty {
+            return std::fs::remove_dir(root);
         }
     }
 }
@@ -191,16 +255,18 @@ impl Stamp {
     }
 }
 
-fn sha256(mut file: File) -> io::Result<String> {
+/// The digest of a file of so many bytes, if it has them and nobody cancels.
+fn sha256(file: File, bytes: u64, cancel: &Cancel) -> Option<String> {
+    let mut file = file.take(bytes);
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 64 << 10];
-    loop {
-        match file.read(&mut buffer)? {
-            0 => break,
+    while !cancel.is_cancelled() {
+        match file.read(&mut buffer).ok()? {
+            0 => return Some(format!("{:x}", hasher.finalize())),
             read => hasher.update(&buffer[..read]),
         }
     }
-    Ok(format!("{:x}", hasher.finalize()))
+    None
 }
 
 #[cfg(test)]
@@ -218,16 +284,17 @@ mod tests {
         let mut scratch = Scratch::new().unwrap();
         write(&scratch, "a.txt", "abc");
         write(&scratch, "deep/er/b.txt", "");
-        let changes = scratch.changes();
+        let changes = scratch.changes(&Cancel::new());
         assert_eq!(changes.iter().map(|c| c.path.as_str()).collect::<Vec<_>>(), ["a.txt", "deep/er/b.txt"]);
         assert_eq!(
             changes[0].sha256.as_deref(),
             Some("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
         );
-        assert_eq!(scratch.changes(), []);
+        assert_eq!(scratch.changes(&Cancel::new()), []);
         write(&scratch, "a.txt", "abcd");
         std::fs::remove_file(scratch.work().join("deep/er/b.txt")).unwrap();
-        let changes: Vec<_> = scratch.changes().into_iter().map(|c| (c.path, c.change, c.bytes)).collect();
+        let changes: Vec<_> =
+            scratch.changes(&Cancel::new()).into_iter().map(|c| (c.path, c.change, c.bytes)).collect();
         assert_eq!(changes, [("a.txt".into(), Change::Modified, 4), ("deep/er/b.txt".into(), Change::Deleted, 0)]);
     }
 
@@ -237,7 +304,7 @@ mod tests {
         std::fs::write(host.path().join("given.csv"), "x").unwrap();
         let mut scratch = Scratch::new().unwrap();
         scratch.put(&host.path().join("given.csv")).unwrap();
-        assert_eq!(scratch.changes(), []);
+        assert_eq!(scratch.changes(&Cancel::new()), []);
         write(&scratch, "sub/made.csv", "y");
         let out = host.path().join("out");
         assert_eq!(scratch.export(&out).unwrap(), ["sub/made.csv"]);
@@ -255,16 +322,56 @@ mod tests {
         std::os::unix::fs::symlink(host.path().join("secret"), scratch.work().join("soft")).unwrap();
         std::os::unix::fs::symlink(host.path(), scratch.work().join("folder")).unwrap();
         std::fs::hard_link(host.path().join("secret"), scratch.work().join("hard")).unwrap();
-        assert_eq!(scratch.changes(), []);
+        assert_eq!(scratch.changes(&Cancel::new()), []);
         assert_eq!(scratch.export(&host.path().join("out")).unwrap(), Vec::<String>::new());
     }
 
     #[test]
-    fn the_folder_goes_with_the_session() {
+    fn what_cells_made_before_a_file_was_put_is_still_theirs() {
+        let host = tempfile::tempdir().unwrap();
+        std::fs::write(host.path().join("late.csv"), "x").unwrap();
+        let mut scratch = Scratch::new().unwrap();
+        write(&scratch, "made.txt", "y");
+        scratch.put(&host.path().join("late.csv")).unwrap();
+        assert_eq!(scratch.changes(&Cancel::new()).len(), 1);
+        assert_eq!(scratch.export(&host.path().join("out")).unwrap(), ["made.txt"]);
+    }
+
+    #[test]
+    fn a_sparse_giant_is_neither_hashed_nor_copied() {
+        let mut scratch = Scratch::new().unwrap();
+        let giant = std::fs::File::create(scratch.work().join("giant")).unwrap();
+        giant.set_len(1 << 42).unwrap();
+        write(&scratch, "small", "s");
+        let changes = scratch.changes(&Cancel::new());
+        assert_eq!((changes[0].bytes, changes[0].sha256.as_deref()), (1 << 42, None));
+        assert!(changes[1].sha256.is_some(), "a small file after it still has its digest");
+        let out = tempfile::tempdir().unwrap();
+        assert!(scratch.export(out.path()).unwrap_err().to_string().contains("more than"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nobody_else_can_look_into_the_folder() {
+        use std::os::unix::fs::PermissionsExt;
         let scratch = Scratch::new().unwrap();
-        let path = scratch.work();
-        assert!(path.is_dir());
+        assert_eq!(scratch.folder.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn the_folder_goes_with_the_session_however_deep_it_is() {
+        let scratch = Scratch::new().unwrap();
+        let folder = scratch.folder.clone();
+        // Deeper than any path may be long: built from the inside out, by renaming.
+        let (inner, outer) = (scratch.tmp().join("inner"), scratch.tmp().join("outer"));
+        std::fs::create_dir(&inner).unwrap();
+        for _ in 0..100 {
+            std::fs::create_dir(&outer).unwrap();
+            std::fs::rename(&inner, outer.join("d".repeat(200))).unwrap();
+            std::fs::rename(&outer, &inner).unwrap();
+        }
+        write(&scratch, "a/b/c.txt", "x");
         drop(scratch);
-        assert!(!path.exists());
+        assert!(!folder.exists());
     }
 }

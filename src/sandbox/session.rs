@@ -58,6 +58,11 @@ pub struct Session {
 
 impl Session {
     pub(super) fn new(image: Arc<Image>, options: SessionOptions) -> Result<Self> {
+        let (allowed, needed) = (options.limits.memory, image.memory_bytes());
+        if allowed < needed {
+            let text = format!("a memory limit of {allowed} bytes is less than the {needed} that Python starts with");
+            return Err(Error::usage(text).advise("allow at least 128 MiB"));
+        }
         Ok(Self { image, options, bindings: BTreeMap::new(), scratch: Scratch::new()?, instance: None, cells: 0 })
     }
 
@@ -110,10 +115,10 @@ impl Session {
 
     fn turn(&mut self, code: String, cancel: &Cancel) -> Result<Outcome> {
         let instance = self.ready()?;
-        let (image, limits, cancel) = (self.image.clone(), self.options.limits.clone(), cancel.clone());
+        let (image, limits, running) = (self.image.clone(), self.options.limits.clone(), cancel.clone());
         let (turn, instance) = self.image.workers.run(move || {
             let mut instance = instance;
-            let turn = instance.turn(&code, limits.wall, limits.fuel, &cancel, &image.ticker);
+            let turn = instance.turn(&code, limits.wall, limits.fuel, &running, &image.ticker);
             (turn, instance)
         })?;
         let turn = turn?;
@@ -122,7 +127,7 @@ impl Session {
         if turn.end.is_alive() {
             self.instance = Some(instance);
         }
-        Ok(self.outcome(turn, memory_bytes, note))
+        Ok(self.outcome(turn, memory_bytes, note, cancel))
     }
 
     /// The live interpreter, or a fresh one.
@@ -157,12 +162,12 @@ impl Session {
         }
     }
 
-    fn outcome(&mut self, turn: Turn, memory_bytes: u64, note: Option<String>) -> Outcome {
+    fn outcome(&mut self, turn: Turn, memory_bytes: u64, note: Option<String>, cancel: &Cancel) -> Outcome {
         let limits = self.options.limits.clone();
         let (status, exit_code) = status(&turn.end, turn.inbox.exit);
         let truncated = [("stdout", &turn.stdout), ("stderr", &turn.stderr)];
         let truncated = truncated.into_iter().filter_map(|(stream, printed)| cut(stream, printed)).collect();
-        let files = self.scratch.changes();
+        let files = self.scratch.changes(cancel);
         Outcome {
             status,
             truncated,

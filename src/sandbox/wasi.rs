@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 use wasmtime::{Caller, Engine, Linker, ResourceLimiter, StoreContextMut, UpdateDeadline};
 use wasmtime_wasi::p1::{self, WasiP1Ctx};
 use wasmtime_wasi::p2::pipe::ClosedInputStream;
-use wasmtime_wasi::{FsPerms, HostMonotonicClock, HostWallClock, WasiCtxBuilder};
+use wasmtime_wasi::{FsPerms, HostMonotonicClock, HostWallClock, I32Exit, WasiCtxBuilder, WasiView};
 
 use super::output::Output;
 use super::wire::{Inbox, MAX_FRAME};
@@ -40,6 +40,10 @@ impl Mounts<'_> {
     /// How many there are: the guest's descriptors from 3 on.
     pub(super) const COUNT: usize = 5;
 }
+
+/// Files, folders and streams a guest may have open: each is a descriptor of this process, which has few. A program
+/// that opens more is stopped.
+const MAX_HANDLES: usize = 256;
 
 /// The state of one store.
 pub(super) struct Guest {
@@ -76,8 +80,10 @@ impl Guest {
             .preopened_dir(mounts.work, "/work", FsPerms::ReadWrite)?
             .preopened_dir(mounts.tmp, "/tmp", FsPerms::ReadWrite)?
             .preopened_dir(mounts.root, "/", FsPerms::ReadOnly)?;
+        let mut wasi = wasi.build_p1();
+        wasi.ctx().table.set_max_capacity(MAX_HANDLES);
         Ok(Self {
-            wasi: wasi.build_p1(),
+            wasi,
             memory: MemoryCap { allowed: usize::try_from(memory).unwrap_or(usize::MAX), refused: false },
             stdout,
             stderr,
@@ -94,6 +100,8 @@ pub(super) fn linker(engine: &Engine) -> Result<Linker<Guest>> {
     linker.allow_shadowing(true);
     p1::add_to_linker_sync(&mut linker, |guest: &mut Guest| &mut guest.wasi)?;
     linker.func_wrap("wasi_snapshot_preview1", "poll_oneoff", poll_oneoff)?;
+    // The one of wasmtime-wasi takes codes from 126 on for an error of the program.
+    linker.func_wrap("wasi_snapshot_preview1", "proc_exit", |code: i32| -> Result<()> { Err(I32Exit(code).into()) })?;
     linker.func_wrap("host", "call", host_call)?;
     Ok(linker)
 }

@@ -16,6 +16,9 @@ const MAX_TEXT_FRAME: usize = (1 << 20) + 4096;
 /// What the displays of one cell may hold together.
 const MAX_DISPLAYS: usize = 16 << 20;
 
+/// Types one bundle may hold; each costs the host more than its bytes.
+const MAX_TYPES: usize = 32;
+
 /// Frames of one cell that are read; the rest is refused unread.
 const MAX_FRAMES: usize = 256;
 
@@ -50,6 +53,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Frame, Malformed> {
         return Err(Malformed);
     }
     match serde_json::from_slice(bytes) {
+        Ok(Frame::Display { data } | Frame::Result { data }) if data.len() > MAX_TYPES => Err(Malformed),
         Ok(frame @ Frame::Display { .. }) => Ok(frame),
         Ok(frame) if bytes.len() <= MAX_TEXT_FRAME => Ok(frame),
         _ => Err(Malformed),
