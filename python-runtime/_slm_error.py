@@ -53,6 +53,12 @@ def register(name, source):
         _forget(next(iter(_SOURCES)))
 
 
+def forget_all():
+    """Forgets every cell's source."""
+    while _SOURCES:
+        _forget(next(iter(_SOURCES)))
+
+
 def _size(name):
     return sum(map(len, _SOURCES[name]))
 

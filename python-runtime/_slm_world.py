@@ -14,7 +14,6 @@ import time as _time
 from operator import is_not as _is_not
 from os import urandom as _urandom
 from random import seed as _random_seed
-from struct import unpack as _unpack
 from sys import getrecursionlimit as _getrecursionlimit
 from sys import setprofile as _setprofile
 from sys import setrecursionlimit as _setrecursionlimit
@@ -43,7 +42,8 @@ _originals = ()
 #: Modules that must be found under their names, whatever a cell did to sys.modules.
 _pinned = {}
 _streams = {}
-_numpy_seed = None
+#: The states of global random generators, as writable bytes; the image's build puts them here (see wasm/memory.py).
+twisters = []
 #: Memory that is given back when a MemoryError has to be reported.
 _ballast = []
 _BALLAST = 512 << 10
@@ -52,7 +52,7 @@ _BALLAST = 512 << 10
 def install(additions, pinned):
     """Makes the pristine world, once, before the snapshot: `additions` are builtins for cells, `pinned` names of
     modules that must stay importable."""
-    global _originals, _numpy_seed
+    global _originals
     _live.pop("_", None)
     _live.update(additions)
     PRISTINE.update(additions)
@@ -67,9 +67,8 @@ def install(additions, pinned):
     sys.path[:] = [entry for entry in sys.path if entry not in ("", ".", WORK)] + [WORK]
     sys.path_importer_cache.pop(WORK, None)
     sys.dont_write_bytecode = True
-    # What the snapshot would freeze: see `freshen`. numpy counts only when it is preloaded; imported later it seeds
-    # itself.
-    _numpy_seed = getattr(_modules.get("numpy.random"), "seed", None)
+    # Temporary names come from a generator of their own, which is made and seeded at a first use.
+    _tempfile._name_sequence = None
     _fill_ballast()
 
 
@@ -77,16 +76,16 @@ def freshen():
     """What a snapshot froze and each session needs anew.
 
     The global generators of `random` and numpy: their states lie in memory, so every session would draw the same
-    numbers. `secrets`, `uuid4`, `os.urandom` and `numpy.random.default_rng()` ask the host each time and are fresh
-    by themselves. The generator of temporary names likewise, when something used it before the snapshot.
+    numbers. Where these states are known they are filled with random bytes: any 624 words that are not all zero are
+    one, and running numpy's own seeding would write to 40 pages. `secrets`, `uuid4`, `os.urandom` and
+    `numpy.random.default_rng()` ask the host each time and are fresh by themselves.
     `logging` counts `relativeCreated` from its import. The seed of `hash(str)` stays as it was: the dictionaries in
     the snapshot are built on it.
     """
-    _random_seed()
-    if _numpy_seed is not None:
-        # Left to itself it takes 0.4 ms to gather entropy.
-        _numpy_seed(_unpack("<8I", _urandom(32)))
-    _tempfile._name_sequence = None
+    for state in twisters:
+        state[:] = _urandom(len(state))
+    if not twisters:
+        _random_seed()
     if hasattr(_logging, "_startTime"):
         integral = type(_logging._startTime) is int
         _logging._startTime = _now_ns() if integral else _now()

@@ -5,12 +5,15 @@ The image's build executes this text in a namespace of its own, so that nothing 
 
     (lambda names: (exec(compile(TEXT, "<preload>", "exec"), names), names["build"](SOURCES, PREOPENS)))({})
 
+`TEXT` is `memory.py`, whose functions are used here by their bare names, and then this.
+
 It is an ingredient of the image: a change here changes the image's hash. Each list may be trimmed by measuring.
 """
 
 import gc
 import io
 import linecache
+import marshal
 import os
 import stat
 import sys
@@ -49,15 +52,25 @@ def build(sources, preopens, warm_figures=True):
     warm()
     if warm_figures:
         warm_plots()
-    for name in DRIVER:
+    # Compiled before the holes are filled, loaded after: running code writes into it, so the driver's must lie together.
+    compiled = [marshal.dumps(compile(sources[name], f"<{name}>", "exec")) for name in DRIVER]
+    sources.clear()
+    memory = linear_memory()
+    fill(memory)
+    for name, code in zip(DRIVER, compiled):
         module = sys.modules[name] = types.ModuleType(name)
-        exec(compile(sources[name], f"<{name}>", "exec"), vars(module))
+        exec(marshal.loads(code), vars(module))
     os.chdir("/work")
-    sys.modules["_slm_cell"].install()
+    cell, world, reactor = (sys.modules[name] for name in ("_slm_cell", "_slm_world", "_reactor"))
+    cell.install()
+    world.twisters[:] = twisters(memory)
+    cell.rehearse(lambda text: reactor.turn(text.encode(), None))
+    reactor._turns = 0
     linecache.clearcache()
     check_descriptors(preopens)
+    immortalise(memory)
+    fill(memory)
     # What is frozen the collector never visits: a session does not dirty the pages of the library's objects.
-    gc.collect()
     gc.freeze()
     return missing
 

@@ -4,6 +4,7 @@ import atexit
 import builtins
 import dis
 import json
+import linecache
 import logging
 import os
 import pathlib
@@ -134,26 +135,38 @@ class SessionEnds(GuestCase):
         self.start()
         self.assertNotEqual(first, random.random())
 
-    def test_start_makes_names_of_temporary_files_and_log_times_fresh(self):
-        tempfile._get_candidate_names()
+    def test_start_makes_log_times_fresh(self):
         logging._startTime, kept = type(logging._startTime)(0), logging._startTime
         self.addCleanup(setattr, logging, "_startTime", kept)
         self.start()
-        self.assertIsNone(tempfile._name_sequence)
         self.assertGreater(logging._startTime, 0)
         self.assertIs(type(logging._startTime), type(kept))
 
-    def test_numpy_is_reseeded_when_it_is_preloaded(self):
-        fake = types.ModuleType("numpy.random")
-        calls = []
-        fake.seed = calls.append
-        sys.modules["numpy.random"] = fake
-        self.addCleanup(sys.modules.pop, "numpy.random", None)
+    def test_the_snapshot_holds_no_generator_of_temporary_names(self):
+        tempfile._get_candidate_names()
         _slm_cell.install()
+        self.assertIsNone(tempfile._name_sequence)
+
+    def test_known_states_of_generators_are_filled_in_place(self):
+        states = bytearray(16), bytearray(16)
+        self.addCleanup(_slm_world.twisters.clear)
+        _slm_world.twisters[:] = map(memoryview, states)
+        drawn = random.getstate()
         self.start()
+        first = bytes(states[0]), bytes(states[1])
         self.start()
-        self.assertEqual([len(words) for words in calls], [8, 8])
-        self.assertNotEqual(calls[0], calls[1])
+        self.assertEqual(len({*first, bytes(states[0]), bytes(states[1])}), 4)
+        self.assertEqual(random.getstate(), drawn)
+
+    def test_a_rehearsal_leaves_no_trace(self):
+        before = dict(self.namespace), list(sys.argv), dict(linecache.cache), set(vars(sys)), list(vars(builtins))
+        _slm_cell.rehearse(self.turn, 2)
+        after = dict(self.namespace), list(sys.argv), dict(linecache.cache), set(vars(sys)), list(vars(builtins))
+        self.assertEqual(after, before)
+        kinds = [json.loads(frame)["kind"] for frame in HOST.frames]
+        self.assertEqual(kinds, ["result", "error"] * 2)
+        self.assertEqual(self.written(1), b"2\n2\n")
+        self.assertEqual(self.result("1 + 1"), {"text/plain": "2"})
 
     def test_finish_runs_exit_handlers_last_first_and_goes_on_after_errors(self):
         atexit._clear()  # the test runner's own

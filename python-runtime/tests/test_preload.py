@@ -1,4 +1,4 @@
-"""The image's recipe, as far as it runs without the image: wasm/preload.py at the top of the repository."""
+"""The image's recipe, as far as it runs without the image: the folder wasm at the top of the repository."""
 
 import ast
 import pathlib
@@ -6,7 +6,7 @@ import tempfile
 
 from guest import RUNTIME, GuestCase
 
-TEXT = (RUNTIME.parent / "wasm" / "preload.py").read_text("utf-8")
+TEXT = "".join((RUNTIME.parent / "wasm" / name).read_text("utf-8") for name in ("memory.py", "preload.py"))
 
 
 class Preload(GuestCase):

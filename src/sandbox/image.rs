@@ -25,7 +25,7 @@ const RECIPE: Recipe<'static> = Recipe {
         ("_slm_error", include_str!("../../python-runtime/_slm_error.py")),
         ("_slm_cell", include_str!("../../python-runtime/_slm_cell.py")),
     ],
-    preload: include_str!("../../wasm/preload.py"),
+    preload: concat!(include_str!("../../wasm/memory.py"), include_str!("../../wasm/preload.py")),
 };
 
 /// The kind of images in the cache, and what one is called.

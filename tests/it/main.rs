@@ -8,6 +8,8 @@ mod cli;
 mod http;
 /// The in-process model against llama.cpp and against its own full-precision build.
 mod model;
+/// What a session finds in the image.
+mod sandbox;
 /// Where the tests get what must be fetched.
 mod support;
 /// Starts the built program and waits for it, never for ever.

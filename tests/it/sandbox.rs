@@ -1,0 +1,200 @@
+//! What a session finds in the image, whose objects are immortal and whose free memory was filled: everything works as
+//! in an interpreter that has just started.
+
+use std::sync::OnceLock;
+
+use slm_code_interpreter::{
+    Cancel, Config, Limits, Outcome, Overrides, Progress, Python, Session, SessionOptions, Status,
+};
+
+fn session() -> Session {
+    static PYTHON: OnceLock<Python> = OnceLock::new();
+    let python = PYTHON.get_or_init(|| {
+        let config = Config::resolve(Overrides::default()).expect("the settings");
+        Python::open(&config, &Progress::default(), &Cancel::new()).expect("the image")
+    });
+    python.session(SessionOptions::new(Limits::default())).expect("a session")
+}
+
+#[track_caller]
+fn run(session: &mut Session, code: &str) -> Outcome {
+    let outcome = session.exec(code, &Cancel::new()).expect("the sandbox runs");
+    assert_eq!(outcome.status, Status::Ok, "{:?}\n{}", outcome.error, outcome.stderr);
+    assert_eq!(outcome.stderr, "");
+    outcome
+}
+
+/// What `code` prints in a session of its own.
+#[track_caller]
+fn prints(code: &str) -> String {
+    run(&mut session(), code).stdout
+}
+
+#[test]
+fn what_the_image_holds_is_immortal_and_what_a_session_makes_is_not() {
+    let code = "
+import sys, json, numpy, pandas
+old = [sys.modules, json, json.loads, json.loads.__code__, numpy.ndarray, pandas.DataFrame.sum, str.join, dict.__dict__['get'],
+       sys.modules['_slm_cell'].run, sys.modules['_slm_cell'].run.__code__.co_consts, json.decoder.__dict__]
+print([value for value in old if not sys._is_immortal(value)])
+print([value for value in (object(), [1], {'a': 1}, 'x' * len(old), lambda: 0, pandas.DataFrame()) if sys._is_immortal(value)])
+import gc
+gc.collect()
+print(len([value for value in gc.get_objects() if sys._is_immortal(value)]) < 50)
+";
+    assert_eq!(prints(code), "[]\n[]\nTrue\n");
+}
+
+#[test]
+fn no_two_sessions_draw_the_same() {
+    let code = "
+import random, numpy, uuid, os, secrets, tempfile
+print(random.random(), random.gauss(0, 1), random.Random().random())
+print(numpy.random.random(), numpy.random.normal(), numpy.random.default_rng().random())
+print(uuid.uuid4(), os.urandom(8).hex(), secrets.token_hex(8), next(tempfile._get_candidate_names()))
+";
+    let drawn = [prints(code), prints(code), prints(code)];
+    let mut seen = std::collections::HashSet::new();
+    for word in drawn.iter().flat_map(|text| text.split_whitespace()) {
+        assert!(seen.insert(word), "{word} twice in {drawn:?}");
+    }
+    assert_eq!(seen.len(), 30);
+}
+
+#[test]
+fn a_seed_gives_what_it_gives_everywhere() {
+    let code = "
+import random, numpy
+random.seed(42), numpy.random.seed(42)
+print(random.random(), random.randint(1, 100), numpy.random.randint(0, 100, 3).tolist())
+";
+    // As CPython 3.13 and numpy 2 print them on any machine.
+    assert_eq!(prints(code), "0.6394267984578837 4 [51, 92, 14]\n");
+}
+
+#[test]
+fn the_generators_are_well_mixed_from_the_first_draw() {
+    let code = "
+import random, numpy
+draws = [random.random() for _ in range(4000)]
+print(abs(sum(draws) / len(draws) - 0.5) < 0.05, abs(numpy.random.random(4000).mean() - 0.5) < 0.05)
+print(abs(numpy.random.normal(size=4000).std() - 1) < 0.1, len(set(draws)) == 4000)
+";
+    assert_eq!(prints(code), "True True\nTrue True\n");
+}
+
+#[test]
+fn garbage_is_collected_and_weak_references_say_so() {
+    let code = "
+import gc, weakref
+gone = []
+class Node: pass
+def cycle():
+    a, b = Node(), Node()
+    a.other, b.other = b, a
+    weakref.finalize(a, gone.append, 'cycle')
+cycle()
+gc.collect()
+plain = Node()
+weakref.ref(plain, gone.append)
+watch = weakref.ref(plain, lambda _: gone.append('plain'))
+del plain
+class Loud:
+    def __del__(self): gone.append('del')
+Loud()
+print(gone)
+import json, types
+json.extra = Loud()
+del json.extra
+print(gone)
+gc.unfreeze(), gc.collect(), gc.collect()
+import pandas
+print(pandas.DataFrame({'a': [1, 2]}).sum().sum())
+";
+    assert_eq!(prints(code), "['cycle', 'plain', 'del']\n['cycle', 'plain', 'del', 'del']\n3\n");
+}
+
+#[test]
+fn what_looks_for_a_count_of_one_still_works() {
+    let code = "
+import sys, itertools, io, collections, string, numpy
+text = string.ascii_letters
+text += 'x'
+print(string.ascii_letters == text[:-1], len(text))
+sys.path += ['/extra']; sys.path.remove('/extra'); print('/extra' in sys.path)
+array = numpy.arange(6); array.resize(3, refcheck=True); print(array)
+buffer = io.BytesIO(b'abc'); buffer.seek(3); buffer.write(b'd'); print(buffer.getvalue())
+print([pair for pair in zip('ab', 'cd')], list(enumerate('ab')), dict.fromkeys('ab', 0))
+print(sys.getrefcount([]) < 5)
+";
+    assert_eq!(
+        prints(code),
+        "True 53\nFalse\n[0 1 2]\nb'abcd'\n[('a', 'c'), ('b', 'd')] [(0, 'a'), (1, 'b')] {'a': 0, 'b': 0}\nTrue\n"
+    );
+}
+
+#[test]
+fn modules_can_be_changed_removed_and_imported_anew() {
+    let code = "
+import sys, json, importlib
+json.loads = len
+print(json.loads('[1]'))
+importlib.reload(json)
+print(json.loads('[1]'))
+for name in [name for name in sys.modules if name.split('.')[0] in ('json', 'decimal', 'statistics')]:
+    del sys.modules[name]
+import json as again, statistics, decimal
+print(again is json, again.dumps({'a': 1}), statistics.mean([1, 2]), decimal.Decimal('0.1') * 3)
+";
+    assert_eq!(prints(code), "3\n[1]\nFalse {\"a\": 1} 1.5 0.3\n");
+}
+
+#[test]
+fn figures_find_their_fonts() {
+    let code = "
+import matplotlib.pyplot as plt, pandas as pd
+frame = pd.DataFrame({'month': ['Jan', 'Feb', 'Mar'], 'sales': [3, 1, 2]})
+frame.plot.bar(x='month', y='sales', title='Größe $x^2$')
+plt.savefig('/work/figure.png')
+plt.close('all')
+with open('/work/figure.png', 'rb') as file:
+    print(file.read(8), len(file.read()) > 5000)
+print(frame.groupby('month')['sales'].sum().sort_values().to_dict())
+";
+    assert_eq!(prints(code), "b'\\x89PNG\\r\\n\\x1a\\n' True\n{'Feb': 1, 'Mar': 2, 'Jan': 3}\n");
+}
+
+#[test]
+fn what_a_session_frees_it_uses_again() {
+    let mut session = session();
+    let code = "
+for size in (10, 1000, 100_000, 3_000_000):
+    for _ in range(300_000_000 // (size + 3000)):
+        block = bytearray(size)
+table = {}
+for number in range(300_000):
+    table[number % 100] = [str(number)] * 10
+";
+    let first = run(&mut session, code).usage.memory_bytes;
+    let second = run(&mut session, code).usage.memory_bytes;
+    let third = run(&mut session, code).usage.memory_bytes;
+    assert!(first < 200 << 20, "{first} bytes");
+    assert_eq!((second, third), (first, first));
+}
+
+#[test]
+fn errors_exits_and_results_follow_a_rehearsal_that_left_no_trace() {
+    let mut session = session();
+    let names = "sorted(name for name in globals() if not name.startswith('__')), '_' in vars(__import__('builtins'))";
+    let result = run(&mut session, names).result.expect("a result");
+    assert_eq!(result.get("text/plain").map(String::as_str), Some("([], False)"));
+    let traces = "
+import sys, linecache, atexit
+print([name for name in vars(sys) if name.startswith('last_')], sys.argv, atexit._ncallbacks())
+print([name for name in linecache.cache if name.startswith('<cell') and name != '<cell 2>'])
+";
+    assert_eq!(run(&mut session, traces).stdout, "[] ['cell'] 0\n['<cell 1>']\n");
+    let failed = session.exec("1 / 0", &Cancel::new()).expect("the sandbox runs");
+    let error = failed.error.expect("an error");
+    assert_eq!((failed.status, error.kind.as_str(), error.line), (Status::Error, "ZeroDivisionError", Some(1)));
+}
