@@ -20,8 +20,7 @@ const TICK: Duration = Duration::from_millis(5);
 /// Ticks without a running cell before the ticker goes to sleep, so that a quick succession of cells need not wake it.
 const IDLE_TICKS: usize = 40;
 
-/// Everything that decides what the compiled code looks like is set here and nowhere else; [`SETTINGS`] names it in
-/// the image's cache key.
+/// Everything that decides what the compiled code looks like is set here and nowhere else.
 fn config() -> Config {
     let mut config = Config::new();
     config
@@ -40,9 +39,6 @@ fn config() -> Config {
         .memory_init_cow(true);
     config
 }
-
-/// Names the settings above: changing them must change this text, or stale images would be found.
-pub(super) const SETTINGS: &str = "fuel+epoch,stack64m,exceptions,null-gc,no-address-map,no-unwind-info";
 
 /// An engine to run images with. It compiles nothing.
 pub(super) fn runner() -> Result<Engine> {

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 
 use wasmtime::{Engine, InstancePre, MemoryType, Module};
 
-use super::engine::{self, SETTINGS, Ticker};
+use super::engine::{self, Ticker};
+use super::guest::{Guest, Mounts};
 use super::instance;
 use super::snapshot::{self, Recipe};
-use super::wasi::{Guest, Mounts};
 use super::worker::{Workers, stay_on_worker};
 use crate::error::OrInternal;
 use crate::progress::{Progress, Step};
@@ -36,6 +36,9 @@ const WHAT: &str = "the Python image";
 const CODE: &str = "python.cwasm";
 
 const WASM_PAGE: u64 = 64 << 10;
+
+/// What happens to the wasm before it is a snapshot, and what it is given meanwhile.
+const BUILDERS: [&str; 2] = [include_str!("snapshot.rs"), include_str!("guest.rs")];
 
 /// The folders that `/` shows, inside the image's folder: names only, since the real ones are mounts of their own.
 const ROOT: [&str; 3] = ["work", "tmp", "usr/local/lib"];
@@ -124,7 +127,7 @@ fn key(engine: &Engine) -> String {
     }
     let mut hasher = Blake(blake3::Hasher::new());
     engine.precompile_compatibility_hash().hash(&mut hasher);
-    (SETTINGS, env!("CARGO_PKG_VERSION"), provision::PYTHON.place(), RECIPE.driver, RECIPE.preload, ROOT)
+    (BUILDERS, env!("CARGO_PKG_VERSION"), provision::PYTHON.place(), RECIPE.driver, RECIPE.preload, ROOT)
         .hash(&mut hasher);
     hasher.0.finalize().to_hex()[..32].to_owned()
 }

@@ -6,8 +6,8 @@ use wasmtime::{InstancePre, Memory, Module, Store, Trap, TypedFunc};
 use wasmtime_wasi::I32Exit;
 
 use super::engine::Ticker;
+use super::guest::{Guest, Stop, at_tick};
 use super::output::Printed;
-use super::wasi::{Guest, Stop, at_tick};
 use super::wire::Inbox;
 use crate::error::OrInternal;
 use crate::{Cancel, Result};

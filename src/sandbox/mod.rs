@@ -1,11 +1,12 @@
 //! CPython as WebAssembly in this process: [`Python`] is the image, shared; a [`Session`] is one interpreter whose
 //! variables persist.
 //!
-//! Read in this order: `session` (a cell becomes an outcome), `instance` (entering wasm and reading the trap), `wasi`
-//! (what the guest may reach), `output` and `scratch` (what it leaves), `wire` (what it says), `image` and `snapshot`
+//! Read in this order: `session` (a cell becomes an outcome), `instance` (entering wasm and reading the trap), `guest`
+//! (what it may reach), `wasi` (its calls to the host), `output` and `scratch` (what it leaves), `wire` (what it says), `image` and `snapshot`
 //! (where the interpreter comes from), `engine` and `worker` (what it runs on).
 
 mod engine;
+mod guest;
 mod image;
 mod instance;
 mod outcome;

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use super::guest::{Guest, Mounts};
 use super::image::Image;
 use super::instance::{End, Instance, Turn};
 use super::outcome::{CellError, LimitHit, Outcome, Status, Truncated, Usage};
 use super::output::Printed;
 use super::scratch::Scratch;
 use super::snapshot::literal;
-use super::wasi::{Guest, Mounts};
 use crate::error::OrInternal;
 use crate::{Cancel, Error, Limits, Result};
 

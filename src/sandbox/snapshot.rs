@@ -18,8 +18,8 @@ use wasmtime::{CacheStore, Engine, Module};
 use wasmtime_wizer::{InstanceState, ModuleContext, SnapshotVal, Wizer};
 
 use super::engine::{self, Ticker};
+use super::guest::{Guest, Mounts};
 use super::instance::{self, End, Instance};
-use super::wasi::{Guest, Mounts};
 use crate::error::OrInternal;
 use crate::progress::{Progress, Step, Unit};
 use crate::{Cancel, Error, Result};
