@@ -4,10 +4,12 @@
 //! it lies in an owner-only folder whose seal (`provision::seal`) is checked before every load.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use wasmtime::{Engine, InstancePre, Module};
 
 use super::engine::{self, SETTINGS, Ticker};
+use super::folder::Folders;
 use super::instance;
 use super::snapshot::{self, Recipe};
 use super::wasi::{Guest, Mounts};
@@ -43,6 +45,7 @@ pub(super) struct Image {
     pub(super) pre: InstancePre<Guest>,
     pub(super) ticker: Ticker,
     pub(super) workers: Workers,
+    pub(super) folders: Arc<Folders>,
     lib: PathBuf,
     mpl_data: PathBuf,
     root: PathBuf,
@@ -73,6 +76,7 @@ impl Image {
             pre: instance::prepare(&module)?,
             ticker: Ticker::start(engine)?,
             workers: Workers::default(),
+            folders: Arc::default(),
             lib: wheel.path().join(PYTHON_LIB),
             mpl_data: wheel.path().join(MPL_DATA),
             root: folder.path().join("root"),

@@ -6,16 +6,16 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
-use cap_std::ambient_authority;
-use cap_std::fs::{Dir, File, Metadata, MetadataExt, OpenOptions};
-use sha2::{Digest, Sha256};
-use tempfile::TempDir;
-
+use super::folder::{Folder, Folders};
 use super::outcome::{Change, FileChange};
 use crate::error::OrInternal;
 use crate::{Error, Result};
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, File, Metadata, MetadataExt, OpenOptions};
+use sha2::{Digest, Sha256};
 
 /// Files that are looked at; what is beyond is not reported.
 const MAX_LISTED: usize = 10_000;
@@ -24,7 +24,7 @@ const MAX_LISTED: usize = 10_000;
 const MAX_DEPTH: usize = 64;
 
 pub(super) struct Scratch {
-    folder: TempDir,
+    folder: Folder,
     work: Dir,
     seen: Listing,
     /// What the session was given; everything else in `/work` is a cell's doing.
@@ -43,22 +43,18 @@ struct Stamp {
 }
 
 impl Scratch {
-    pub(super) fn new() -> Result<Self> {
-        let doing = "making a scratch folder";
-        let folder = tempfile::Builder::new().prefix("slm-code-interpreter-").tempdir().or_internal(doing)?;
-        for name in ["work", "tmp"] {
-            std::fs::create_dir(folder.path().join(name)).or_internal(doing)?;
-        }
-        let work = Dir::open_ambient_dir(folder.path().join("work"), ambient_authority()).or_internal(doing)?;
+    pub(super) fn new(folders: &Arc<Folders>) -> Result<Self> {
+        let folder = folders.take()?;
+        let work = Dir::open_ambient_dir(folder.work(), ambient_authority()).or_internal("opening a scratch folder")?;
         Ok(Self { folder, work, seen: Listing::new(), given: Listing::new() })
     }
 
     pub(super) fn work(&self) -> PathBuf {
-        self.folder.path().join("work")
+        self.folder.work()
     }
 
     pub(super) fn tmp(&self) -> PathBuf {
-        self.folder.path().join("tmp")
+        self.folder.tmp()
     }
 
     /// Copies a host file into `/work` under its own name.
@@ -213,7 +209,7 @@ mod tests {
 
     #[test]
     fn changes_are_told_once_with_their_digest() {
-        let mut scratch = Scratch::new().unwrap();
+        let mut scratch = Scratch::new(&Arc::default()).unwrap();
         write(&scratch, "a.txt", "abc");
         write(&scratch, "deep/er/b.txt", "");
         let changes = scratch.changes();
@@ -233,7 +229,7 @@ mod tests {
     fn only_what_cells_made_is_exported() {
         let host = tempfile::tempdir().unwrap();
         std::fs::write(host.path().join("given.csv"), "x").unwrap();
-        let mut scratch = Scratch::new().unwrap();
+        let mut scratch = Scratch::new(&Arc::default()).unwrap();
         scratch.put(&host.path().join("given.csv")).unwrap();
         assert_eq!(scratch.changes(), []);
         write(&scratch, "sub/made.csv", "y");
@@ -249,7 +245,7 @@ mod tests {
     fn links_are_never_followed() {
         let host = tempfile::tempdir().unwrap();
         std::fs::write(host.path().join("secret"), "s").unwrap();
-        let mut scratch = Scratch::new().unwrap();
+        let mut scratch = Scratch::new(&Arc::default()).unwrap();
         std::os::unix::fs::symlink(host.path().join("secret"), scratch.work().join("soft")).unwrap();
         std::os::unix::fs::symlink(host.path(), scratch.work().join("folder")).unwrap();
         std::fs::hard_link(host.path().join("secret"), scratch.work().join("hard")).unwrap();
@@ -259,7 +255,7 @@ mod tests {
 
     #[test]
     fn the_folder_goes_with_the_session() {
-        let scratch = Scratch::new().unwrap();
+        let scratch = Scratch::new(&Arc::default()).unwrap();
         let path = scratch.work();
         assert!(path.is_dir());
         drop(scratch);

