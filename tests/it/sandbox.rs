@@ -183,6 +183,29 @@ for number in range(300_000):
 }
 
 #[test]
+fn the_reserve_for_reporting_a_memory_error_can_be_given_back() {
+    let code = "
+world = __import__('_slm_world')
+def place(): return id(bytes(500 << 10))
+before = place()
+world.release_ballast()
+print(place() < before, place() == place())
+";
+    let mut session = session();
+    assert_eq!(run(&mut session, code).stdout, "True True\n");
+    assert_eq!(run(&mut session, "print(len(world._ballast))").stdout, "1\n");
+}
+
+#[test]
+fn a_cell_that_fills_the_memory_is_told_so() {
+    let mut session = session();
+    let code = "kept = []\nwhile True: kept.append(bytearray(100_000))";
+    let outcome = session.exec(code, &Cancel::new()).expect("the sandbox runs");
+    assert_eq!((outcome.status, outcome.error.expect("an error").kind.as_str()), (Status::Error, "MemoryError"));
+    assert_eq!(run(&mut session, "kept.clear(); print(1)").stdout, "1\n");
+}
+
+#[test]
 fn errors_exits_and_results_follow_a_rehearsal_that_left_no_trace() {
     let mut session = session();
     let names = "sorted(name for name in globals() if not name.startswith('__')), '_' in vars(__import__('builtins'))";
