@@ -1,18 +1,13 @@
 //! What a session finds in the image, whose objects are immortal and whose free memory was filled: everything works as
 //! in an interpreter that has just started.
 
-use std::sync::OnceLock;
-
 use slm_code_interpreter::{
     Cancel, Config, Limits, Outcome, Overrides, Progress, Python, Session, SessionOptions, Status,
 };
 
 fn session() -> Session {
-    static PYTHON: OnceLock<Python> = OnceLock::new();
-    let python = PYTHON.get_or_init(|| {
-        let config = Config::resolve(Overrides::default()).expect("the settings");
-        Python::open(&config, &Progress::default(), &Cancel::new()).expect("the image")
-    });
+    let config = Config::resolve(Overrides::default()).expect("the settings");
+    let python = Python::open(&config, &Progress::default(), &Cancel::new()).expect("the image");
     python.session(SessionOptions::new(Limits::default())).expect("a session")
 }
 
