@@ -96,6 +96,11 @@ def start(settings):
     _world.freshen()
 
 
+def bind(texts):
+    """Binds one more text to a global variable, in a session that has run: `texts` is JSON, name to text."""
+    _main.update(_decode(texts))
+
+
 def run(source, number):
     """Runs one cell in `__main__`. Returns when it succeeded, else raises SystemExit(1)."""
     failed = True
@@ -200,7 +205,7 @@ def _exited(exc):
         code = 0
     elif issubclass(type(code), int):
         # As CPython: what does not fit into a C int is -1.
-        code = int.__and__(code, 255) if int.__rshift__(code, 31) in (0, -1) else 255
+        code = int.__index__(code) if int.__rshift__(code, 31) in (0, -1) else -1
     else:
         try:
             text = str(code)

@@ -92,7 +92,7 @@ def error(kind, message, line, traceback):
 
 
 def exit(code):
-    """The frame of a SystemExit: the code as a process would end with it, 0 to 255."""
+    """The frame of a SystemExit: the code as a C int."""
     return b'{"kind":"exit","code":%d}' % code
 
 

@@ -69,7 +69,8 @@ def install(additions, pinned):
     sys.dont_write_bytecode = True
     # Temporary names come from a generator of their own, which is made and seeded at a first use.
     _tempfile._name_sequence = None
-    _fill_ballast()
+    if not _ballast:
+        _fill_ballast()
 
 
 def freshen():
@@ -159,6 +160,8 @@ def remember(value):
 
 def release_ballast():
     """Gives back the memory kept for the report of a MemoryError."""
+    for block in _ballast:
+        block.clear()  # in the snapshot the object itself is never freed (see wasm/memory.py), but its memory is
     _ballast.clear()
 
 

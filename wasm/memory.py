@@ -60,9 +60,9 @@ def immortalise(memory):
     What that changes for a session: such an object is never freed, so what replaces it comes on top; and code that
     asks for a count of 1 (to append to a text in place, to reuse a tuple) makes a new object, as for a shared one.
     Nothing here relies on being freed: no file is open (see `check_descriptors`), weak references to what lives as
-    long as the interpreter never die, and exit handlers run by themselves. Lists and dictionaries still grow and
-    shrink, and let go of what a session put into them. The collector skips immortal objects, and takes what they
-    refer to for alive, as it does for all that is frozen.
+    long as the interpreter never die, exit handlers run by themselves, and the driver's reserve of memory is emptied,
+    not dropped. Lists and dictionaries still grow and shrink, and let go of what a session put into them. The
+    collector skips immortal objects, and takes what they refer to for alive, as it does for all that is frozen.
     """
     todo = gc.get_objects()
     # Nothing but this function holds the list, so it is in no referents and dies when this returns.

@@ -189,11 +189,12 @@ pub(crate) static MODEL: Artefact = Artefact {
 
 pub(crate) const MODEL_GGUF: &str = "SmolLM2-135M-Instruct.Q4_1.gguf";
 
-/// ONNX Runtime's shared library, which runs models. In the folder: [`ONNXRUNTIME_LIBRARY`], `LICENSE` and
-/// `ThirdPartyNotices.txt`.
+/// ONNX Runtime's shared library, which runs models. Not the newest: from 1.29 on the packages for Linux carry a client
+/// that queues events in the user's home and sends them to its maker, and this program uses no network once it is set up.
+/// In the folder: [`ONNXRUNTIME_LIBRARY`], `LICENSE` and `ThirdPartyNotices.txt`.
 pub(crate) static ONNXRUNTIME: Artefact = Artefact {
     name: "onnxruntime",
-    version: "1.32.0",
+    version: "1.28.0",
     what: "ONNX Runtime",
     why: "no model can run in this process without it",
     variable: "SLM_CODE_INTERPRETER_ONNXRUNTIME",
@@ -201,41 +202,41 @@ pub(crate) static ONNXRUNTIME: Artefact = Artefact {
     wheels: &[
         Wheel {
             platform: Platform::Only { os: "linux", arch: "x86_64" },
-            file: "onnxruntime-1.32.0-cp313-cp313-manylinux_2_28_x86_64.whl",
-            sha256: "02ea12a28c069ea8510093d95a7f6ff8126bfd9fc5c0d3381c03b80fb2b424ba",
-            bytes: 27_780_404,
+            file: "onnxruntime-1.28.0-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl",
+            sha256: "54fa221d669282bd8f582708ce4c96010a7e9fb0661f9006b37fe2fedafb73fe",
+            bytes: 19_214_329,
             tags: cp313("manylinux_2_28_x86_64"),
-            members: &onnxruntime_members("onnxruntime/capi/libonnxruntime.so.1.32.0"),
+            members: &onnxruntime_members("onnxruntime/capi/libonnxruntime.so.1.28.0"),
         },
         Wheel {
             platform: Platform::Only { os: "linux", arch: "aarch64" },
-            file: "onnxruntime-1.32.0-cp313-cp313-manylinux_2_28_aarch64.whl",
-            sha256: "54d02baff2df38777b4c3cc7af326406fe8b8a48f54720f4c446d2d327920a79",
-            bytes: 23_195_811,
+            file: "onnxruntime-1.28.0-cp313-cp313-manylinux_2_27_aarch64.manylinux_2_28_aarch64.whl",
+            sha256: "f649dd6f6452d12a8059888aa489fe519e062e18793dac72b9efa0f9fdb64135",
+            bytes: 17_049_339,
             tags: cp313("manylinux_2_28_aarch64"),
-            members: &onnxruntime_members("onnxruntime/capi/libonnxruntime.so.1.32.0"),
+            members: &onnxruntime_members("onnxruntime/capi/libonnxruntime.so.1.28.0"),
         },
         Wheel {
             platform: Platform::Only { os: "macos", arch: "aarch64" },
-            file: "onnxruntime-1.32.0-cp313-cp313-macosx_14_0_arm64.whl",
-            sha256: "27bf5dad46355a8a435c9c4e1556464d99ca834ea44e0f452909712068b8821b",
-            bytes: 22_518_865,
+            file: "onnxruntime-1.28.0-cp313-cp313-macosx_14_0_arm64.whl",
+            sha256: "31410f544674f534c2f27348af52ef81682ca9c8719154bf4d48f0ef23823b1e",
+            bytes: 19_141_759,
             tags: cp313("macosx_14_0_arm64"),
-            members: &onnxruntime_members("onnxruntime/capi/libonnxruntime.1.32.0.dylib"),
+            members: &onnxruntime_members("onnxruntime/capi/libonnxruntime.1.28.0.dylib"),
         },
         Wheel {
             platform: Platform::Only { os: "windows", arch: "x86_64" },
-            file: "onnxruntime-1.32.0-cp313-cp313-win_amd64.whl",
-            sha256: "c7f9aa98036ba2a47aa041a4a8c6d0a1f7bfe1bde44c131dcd15ce334f2f148d",
-            bytes: 16_697_937,
+            file: "onnxruntime-1.28.0-cp313-cp313-win_amd64.whl",
+            sha256: "1a1a19175464665c9b8d50bc916f216cc0b569110045b7bbca8f9f290b186f58",
+            bytes: 13_755_033,
             tags: cp313("win_amd64"),
             members: &onnxruntime_members("onnxruntime/capi/onnxruntime.dll"),
         },
         Wheel {
             platform: Platform::Only { os: "windows", arch: "aarch64" },
-            file: "onnxruntime-1.32.0-cp313-cp313-win_arm64.whl",
-            sha256: "29e4b0fdd3bea834ace358bd8c48641266ec327f730363ab0ab5d0ca574d38fe",
-            bytes: 16_030_922,
+            file: "onnxruntime-1.28.0-cp313-cp313-win_arm64.whl",
+            sha256: "cfab507abe09d6ffeb817eee07944d452fdc0b00fdcef34cab4db10a45e378c7",
+            bytes: 13_454_175,
             tags: cp313("win_arm64"),
             members: &onnxruntime_members("onnxruntime/capi/onnxruntime.dll"),
         },

@@ -155,7 +155,9 @@ fn build(wheel: &Folder, staging: &std::path::Path, progress: &Progress, cancel:
         );
         progress.step(Step::Note { text: &text });
     }
-    let (root, scratch) = (staging.join("root"), tempfile::tempdir().or_internal(doing)?);
+    // Inside the staging folder, so that it goes with it when the build is interrupted.
+    let (root, scratch) = (staging.join("root"), tempfile::tempdir_in(staging).or_internal(doing)?);
+    let guest = scratch.path().to_owned();
     for name in ROOT {
         std::fs::create_dir_all(root.join(name)).or_internal(doing)?;
     }
@@ -164,8 +166,7 @@ fn build(wheel: &Folder, staging: &std::path::Path, progress: &Progress, cancel:
     std::thread::spawn(move || {
         let built = stay_on_worker(|| {
             let (lib, mpl_data) = (wheel.path().join(PYTHON_LIB), wheel.path().join(MPL_DATA));
-            let mounts =
-                Mounts { lib: &lib, mpl_data: &mpl_data, work: scratch.path(), tmp: scratch.path(), root: &root };
+            let mounts = Mounts { lib: &lib, mpl_data: &mpl_data, work: &guest, tmp: &guest, root: &root };
             snapshot::build(&wheel.path().join(PYTHON_WASM), &mounts, &RECIPE, &code_progress, &code_cancel)
         });
         // Nobody listens after a cancel.
@@ -180,6 +181,7 @@ fn build(wheel: &Folder, staging: &std::path::Path, progress: &Progress, cancel:
             }
         }
     };
+    scratch.close().or_internal(doing)?;
     let path = staging.join(CODE);
     progress.during("writing the image", Some(code.len() as u64), || {
         std::fs::write(&path, code).or_internal(format_args!("writing {}", path.display()))

@@ -27,8 +27,8 @@ const MAX_LISTED: usize = 10_000;
 /// nothing and would keep the host busy for hours.
 const MAX_HASHED: u64 = 64 << 20;
 
-/// Bytes that are copied out at once, for the same reason.
-const MAX_EXPORTED: u64 = 1 << 30;
+/// Bytes that are copied in or out at once, for the same reason.
+const MAX_COPIED: u64 = 1 << 30;
 
 /// Folders inside folders that are looked into, so that no tree exhausts the host's stack.
 const MAX_DEPTH: usize = 64;
@@ -79,8 +79,12 @@ impl Scratch {
         let name = host.file_name().and_then(|name| name.to_str());
         let name = name.ok_or_else(|| refused("has no file name that Python could use".into()))?;
         let mut from = std::fs::File::open(host).map_err(|error| refused(error.to_string()))?;
-        if !from.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        let metadata = from.metadata().map_err(|error| refused(error.to_string()))?;
+        if !metadata.is_file() {
             return Err(refused("is not a regular file".into()).advise("give the files one by one with --file"));
+        }
+        if metadata.len() > MAX_COPIED {
+            return Err(refused(format!("has {} bytes, more than the {MAX_COPIED} that are copied", metadata.len())));
         }
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
@@ -143,23 +147,32 @@ impl Scratch {
         let results: Listing =
             self.list().into_iter().filter(|(path, stamp)| self.given.get(path) != Some(stamp)).collect();
         let bytes = results.values().fold(0_u64, |sum, stamp| sum.saturating_add(stamp.bytes));
-        if bytes > MAX_EXPORTED {
+        if bytes > MAX_COPIED {
             let text =
-                format!("the results under /work take {bytes} bytes, more than the {MAX_EXPORTED} that are copied");
+                format!("the results under /work take {bytes} bytes, more than the {MAX_COPIED} that are copied");
             return Err(Error::usage(text).advise("let the program keep less, or compress it"));
         }
+        std::fs::create_dir_all(to).map_err(|error| Error::usage(error).context(doing()))?;
+        let out =
+            Dir::open_ambient_dir(to, ambient_authority()).map_err(|error| Error::usage(error).context(doing()))?;
         let mut copied = Vec::new();
         for path in results.into_keys() {
-            let host = to.join(&path);
-            if let Some(folder) = host.parent() {
-                std::fs::create_dir_all(folder).or_internal(doing())?;
-            }
-            let mut from = self.open_regular(&path).or_internal(doing())?;
-            let mut target = std::fs::File::create(&host).or_internal(doing())?;
-            io::copy(&mut from, &mut target).or_internal(doing())?;
+            self.copy_out(&path, &out).map_err(|error| Error::usage(error).context(format!("{}/{path}", doing())))?;
             copied.push(path);
         }
         Ok(copied)
+    }
+
+    /// The guest chose the name, so nothing but a regular file is written over, and no link leads out of `out`.
+    fn copy_out(&self, path: &str, out: &Dir) -> io::Result<()> {
+        if let Some((folder, _)) = path.rsplit_once('/') {
+            out.create_dir_all(folder)?;
+        }
+        if out.symlink_metadata(path).is_ok_and(|metadata| !is_regular(&metadata)) {
+            return Err(io::Error::other("something else than a file is in the way"));
+        }
+        io::copy(&mut self.open_regular(path)?, &mut out.create(path)?)?;
+        Ok(())
     }
 
     fn open_regular(&self, path: &str) -> io::Result<File> {
@@ -311,6 +324,22 @@ mod tests {
         assert_eq!(std::fs::read_to_string(out.join("sub/made.csv")).unwrap(), "y");
         assert!(scratch.put(&host.path().join("given.csv")).unwrap_err().to_string().contains("already has"));
         assert!(scratch.put(host.path()).unwrap_err().is_usage());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn results_are_written_over_files_only() {
+        let (host, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let scratch = Scratch::new().unwrap();
+        write(&scratch, "a.txt", "guest");
+        std::fs::write(host.path().join("victim"), "mine").unwrap();
+        std::os::unix::fs::symlink(host.path().join("victim"), out.path().join("a.txt")).unwrap();
+        assert!(scratch.export(out.path()).unwrap_err().to_string().contains("in the way"));
+        assert_eq!(std::fs::read_to_string(host.path().join("victim")).unwrap(), "mine");
+        std::fs::remove_file(out.path().join("a.txt")).unwrap();
+        std::fs::write(out.path().join("a.txt"), "older").unwrap();
+        scratch.export(out.path()).unwrap();
+        assert_eq!(std::fs::read_to_string(out.path().join("a.txt")).unwrap(), "guest");
     }
 
     #[cfg(unix)]

@@ -50,9 +50,9 @@ pub struct Session {
     image: Arc<Image>,
     options: SessionOptions,
     bindings: BTreeMap<String, String>,
-    scratch: Scratch,
-    /// None before the first cell and after the interpreter died.
+    /// None before the first cell and after the interpreter died. Before `scratch`, since it has files open there.
     instance: Option<Box<Instance>>,
+    scratch: Scratch,
     cells: u32,
 }
 
@@ -84,13 +84,11 @@ impl Session {
             return Err(Error::usage(format_args!("{name:?} cannot be the name of a variable")));
         }
         self.bindings.insert(name.to_owned(), text.to_owned());
-        match self.instance.take() {
-            None => Ok(()),
-            Some(instance) => {
-                self.instance = Some(self.begin(instance)?);
-                Ok(())
-            }
+        if let Some(instance) = self.instance.take() {
+            let texts = json!({ name: text }).to_string();
+            self.instance = Some(self.prepare(instance, "bind", &texts)?);
         }
+        Ok(())
     }
 
     /// A fresh interpreter over the same files, bindings and arguments.
@@ -147,8 +145,13 @@ impl Session {
     fn begin(&self, instance: Box<Instance>) -> Result<Box<Instance>> {
         let mut argv = vec!["cell"];
         argv.extend(self.options.args.iter().map(String::as_str));
-        let start = json!({ "argv": argv, "bind": self.bindings }).to_string();
-        let code = format!("__import__('_slm_cell').start({})", literal(&start));
+        let settings = json!({ "argv": argv, "bind": self.bindings }).to_string();
+        self.prepare(instance, "start", &settings)
+    }
+
+    /// Calls one of the driver's functions that run nothing of the guest's, with a JSON text.
+    fn prepare(&self, instance: Box<Instance>, function: &str, settings: &str) -> Result<Box<Instance>> {
+        let code = format!("__import__('_slm_cell').{function}({})", literal(settings));
         let image = self.image.clone();
         let (turn, instance) = self.image.workers.run(move || {
             let mut instance = instance;
@@ -158,7 +161,7 @@ impl Session {
         let turn = turn?;
         match turn.end {
             End::Returned(0) => Ok(instance),
-            end => Err(Error::internal(format_args!("{end:?}: {}", turn.stderr.text)).context("starting a session")),
+            end => Err(Error::internal(format_args!("{end:?}: {}", turn.stderr.text)).context("preparing a session")),
         }
     }
 

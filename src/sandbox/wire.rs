@@ -19,7 +19,8 @@ const MAX_DISPLAYS: usize = 16 << 20;
 /// Types one bundle may hold; each costs the host more than its bytes.
 const MAX_TYPES: usize = 32;
 
-/// Frames of one cell that are read; the rest is refused unread.
+/// Displays of one cell, and frames of any other kind; the rest is refused. They are counted apart, so that a cell
+/// which shows too much can still say how it ended.
 const MAX_FRAMES: usize = 256;
 
 #[derive(Debug, PartialEq, Deserialize)]
@@ -68,16 +69,22 @@ pub(super) struct Inbox {
     pub(super) error: Option<CellError>,
     pub(super) exit: Option<i32>,
     received: usize,
+    displays_received: usize,
     display_bytes: usize,
 }
 
 impl Inbox {
     pub(super) fn receive(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
-        if self.received == MAX_FRAMES {
+        let frame = decode(bytes)?;
+        let received = match &frame {
+            Frame::Display { .. } => &mut self.displays_received,
+            _ => &mut self.received,
+        };
+        if *received == MAX_FRAMES {
             return Err(Malformed);
         }
-        self.received += 1;
-        match decode(bytes)? {
+        *received += 1;
+        match frame {
             Frame::Result { data } => self.result = Some(data),
             Frame::Display { .. } if self.display_bytes + bytes.len() > MAX_DISPLAYS => return Err(Malformed),
             Frame::Display { data } => {
@@ -86,8 +93,12 @@ impl Inbox {
             }
             Frame::Error { r#type, message, line, traceback } => {
                 self.error = Some(CellError { kind: r#type, message, line, traceback });
+                self.exit = None;
             }
-            Frame::Exit { code } => self.exit = Some(code),
+            Frame::Exit { code } => {
+                self.exit = Some(code);
+                self.error = None;
+            }
         }
         Ok(())
     }
@@ -147,5 +158,17 @@ mod tests {
         let frame = br#"{"kind":"display","data":{"text/plain":"x"}}"#;
         let accepted = (0..10_000).filter(|_| inbox.receive(frame).is_ok()).count();
         assert_eq!((accepted, inbox.displays.len()), (MAX_FRAMES, MAX_FRAMES));
+        assert_eq!(inbox.receive(br#"{"kind":"exit","code":3}"#), Ok(()), "displays leave room for the end");
+    }
+
+    #[test]
+    fn the_last_word_counts() {
+        let error = br#"{"kind":"error","type":"KeyError","message":"1","line":null,"traceback":""}"#;
+        let mut inbox = Inbox::default();
+        inbox.receive(br#"{"kind":"exit","code":7}"#).unwrap();
+        inbox.receive(error).unwrap();
+        assert_eq!((inbox.exit, inbox.error.is_some()), (None, true));
+        inbox.receive(br#"{"kind":"exit","code":7}"#).unwrap();
+        assert_eq!((inbox.exit, inbox.error.is_some()), (Some(7), false));
     }
 }
