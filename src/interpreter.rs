@@ -141,6 +141,7 @@ impl Model for Turns<'_> {
 /// Collects what a [`CodeInterpreter`] is made of; unset settings come from the environment, the config file, the defaults.
 #[derive(Default)]
 pub struct Builder {
+    config: Option<Config>,
     overrides: Overrides,
     custom_model: Option<Box<dyn Model>>,
     python: Option<Python>,
@@ -152,9 +153,10 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Settings that are resolved already; single ones can be changed after it.
+    /// Settings that are resolved already: neither the environment nor any config file adds to them, only the other
+    /// methods here do.
     pub fn config(mut self, config: Config) -> Self {
-        self.overrides = Overrides::from(config);
+        self.config = Some(config);
         self
     }
 
@@ -230,7 +232,7 @@ impl Builder {
         self
     }
 
-    /// A TOML file of settings.
+    /// A TOML file of settings, when they are not resolved already.
     pub fn config_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.overrides.config_file = Some(path.into());
         self
@@ -259,7 +261,7 @@ impl Builder {
     /// # Errors
     /// Settings that do not hold, a runtime or a model that is not to be had ([`Error::is_unavailable`]), a cancel.
     pub fn build(self) -> Result<CodeInterpreter> {
-        let config = Config::resolve(self.overrides)?;
+        let config = settings(self.config, self.overrides)?;
         let python = match self.python {
             Some(python) => python,
             None => Python::open(&config, &self.progress, &self.cancel)?,
@@ -279,10 +281,37 @@ impl Builder {
     }
 }
 
+/// Those that are resolved already with the changes to them, or whatever is to be found.
+fn settings(resolved: Option<Config>, overrides: Overrides) -> Result<Config> {
+    match (resolved, &overrides.config_file) {
+        (None, _) => Config::resolve(overrides),
+        (Some(config), None) => config.with(overrides),
+        (Some(_), Some(file)) => Err(Error::usage(format!(
+            "the config file {} comes too late for settings that are resolved already",
+            file.display()
+        ))
+        .advise("give the builder a config or a config file, not both")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::{Sampling, ScriptedModel};
+
+    #[test]
+    fn resolved_settings_are_not_resolved_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("mine.toml");
+        std::fs::write(&file, "n_ctx = 99\ncache_dir = 'here'").expect("written");
+        let named = Overrides { config_file: Some(file.clone()), ..Overrides::default() };
+        let resolved = Config::resolve(named.clone()).expect("settings");
+        let model = Overrides { model: Some("mine".into()), ..Overrides::default() };
+        let built = settings(Some(resolved.clone()), model).expect("settings");
+        assert_eq!(built, Config { model: Some("mine".into()), ..resolved.clone() });
+        assert_eq!(settings(Some(resolved.clone()), Overrides::default()).expect("settings"), resolved);
+        assert!(settings(Some(resolved), named).expect_err("too late").is_usage());
+    }
 
     fn prompt(sampling: &Sampling) -> Prompt<'_> {
         Prompt { messages: &[], prefill: "", stop: &[], max_tokens: 1, sampling }
