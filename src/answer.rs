@@ -41,6 +41,7 @@ impl Answer {
 }
 
 /// One attempt: a reply, and what its program did.
+#[non_exhaustive]
 #[derive(Clone, Debug)]
 pub struct AttemptStep {
     /// Empty when the reply held no code.
@@ -52,6 +53,8 @@ pub struct AttemptStep {
     pub wall: Duration,
 }
 
+/// What an answer cost, all attempts together.
+#[non_exhaustive]
 #[derive(Clone, Debug, Default)]
 pub struct AnswerUsage {
     pub prompt_tokens: usize,

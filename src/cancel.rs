@@ -17,15 +17,18 @@ struct State {
 }
 
 impl Cancel {
+    /// A handle that nobody has used yet.
     pub fn new() -> Self {
         Self::default()
     }
 
+    /// Asks all work that holds a clone of this handle to stop; it returns at once.
     pub fn cancel(&self) {
         *self.lock() = true;
         self.0.changed.notify_all();
     }
 
+    /// Whether any clone of this handle was cancelled.
     pub fn is_cancelled(&self) -> bool {
         *self.lock()
     }

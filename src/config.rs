@@ -17,8 +17,13 @@ const DEFAULT_N_THREADS: usize = 4;
 const MAX_CONFIG_FILE: u64 = 1 << 20;
 
 /// Explicit settings; whatever is `None` is looked for in the environment, the config file and the defaults.
-#[derive(Clone, Debug, Default)]
+///
+/// What may stand in the config file is the same, by the same names, and nothing else.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Overrides {
+    /// Where the config file is, so not a setting of it.
+    #[serde(skip)]
     pub config_file: Option<PathBuf>,
     pub model: Option<String>,
     pub cache_dir: Option<PathBuf>,
@@ -51,28 +56,31 @@ pub struct Config {
     pub offline: bool,
 }
 
-impl From<Config> for Overrides {
-    fn from(config: Config) -> Self {
-        Self {
-            config_file: None,
-            model: config.model,
-            cache_dir: Some(config.cache_dir),
-            n_ctx: Some(config.n_ctx),
-            n_threads: Some(config.n_threads),
-            python_wheel: config.python_wheel,
-            onnxruntime: config.onnxruntime,
-            model_wheel: config.model_wheel,
-            offline: Some(config.offline),
-        }
-    }
-}
-
 impl Config {
     /// # Errors
     /// A config file that cannot be read or does not parse, or a value that is not of its kind; the message names where it stands.
     pub fn resolve(overrides: Overrides) -> Result<Config> {
         let platform = PlatformFolders { config: dirs::config_dir(), cache: dirs::cache_dir() };
         resolve_from(overrides, &|name| std::env::var_os(name), platform)
+    }
+
+    /// These settings, with what `over` names in their place.
+    ///
+    /// # Errors
+    /// A number that is 0.
+    pub(crate) fn with(mut self, over: Overrides) -> Result<Config> {
+        if let Some(folder) = over.cache_dir {
+            // pip runs in a folder of its own, so a relative path would change its meaning on the way.
+            self.cache_dir = absolute(folder)?;
+        }
+        self.n_ctx = positive("n_ctx", over.n_ctx)?.unwrap_or(self.n_ctx);
+        self.n_threads = positive("n_threads", over.n_threads)?.unwrap_or(self.n_threads);
+        self.model = over.model.or(self.model);
+        self.python_wheel = over.python_wheel.or(self.python_wheel);
+        self.onnxruntime = over.onnxruntime.or(self.onnxruntime);
+        self.model_wheel = over.model_wheel.or(self.model_wheel);
+        self.offline = over.offline.unwrap_or(self.offline);
+        Ok(self)
     }
 }
 
@@ -84,48 +92,31 @@ struct PlatformFolders {
 
 /// What `resolve` does, with the surroundings as arguments so that tests need no process environment.
 fn resolve_from(
-    explicit: Overrides,
+    mut explicit: Overrides,
     environment: &dyn Fn(&str) -> Option<OsString>,
     platform: PlatformFolders,
 ) -> Result<Config> {
-    let environment = Environment(environment);
-    let named = explicit.config_file.or_else(|| environment.path("CONFIG"));
-    let file = match named {
-        Some(path) => ConfigFile::read(&path)?,
-        None => platform.config.map_or(Ok(None), |folder| ConfigFile::read_if_there(&folder.join(FOLDER)))?,
+    Environment(environment).fill(&mut explicit)?;
+    let file = match &explicit.config_file {
+        Some(path) => Some(read(path)?),
+        None => platform.config.map_or(Ok(None), |folder| read_if_there(&folder.join(FOLDER)))?,
+    };
+    let config = Config {
+        model: None,
+        cache_dir: platform.cache.map(|folder| folder.join(FOLDER)).unwrap_or_default(),
+        n_ctx: DEFAULT_N_CTX,
+        n_threads: default_n_threads(),
+        python_wheel: None,
+        onnxruntime: None,
+        model_wheel: None,
+        offline: false,
+    };
+    let config = config.with(file.unwrap_or_default())?.with(explicit)?;
+    if config.cache_dir.as_os_str().is_empty() {
+        return Err(Error::usage("no place for the cache: this account has no home folder")
+            .advise(format!("set {PREFIX}CACHE_DIR to a folder of your own")));
     }
-    .unwrap_or_default();
-
-    let cache_dir = explicit
-        .cache_dir
-        .or_else(|| environment.path("CACHE_DIR"))
-        .or(file.cache_dir)
-        .or_else(|| platform.cache.map(|folder| folder.join(FOLDER)))
-        .ok_or_else(|| {
-            Error::usage("no place for the cache: this account has no home folder")
-                .advise(format!("set {PREFIX}CACHE_DIR to a folder of your own"))
-        })?;
-    Ok(Config {
-        model: or_environment(explicit.model, || environment.model())?.or(file.model),
-        // pip runs in a folder of its own, so a relative path would change its meaning on the way.
-        cache_dir: absolute(cache_dir)?,
-        n_ctx: positive("n_ctx", or_environment(explicit.n_ctx, || environment.count("N_CTX"))?.or(file.n_ctx))?
-            .unwrap_or(DEFAULT_N_CTX),
-        n_threads: positive(
-            "n_threads",
-            or_environment(explicit.n_threads, || environment.count("N_THREADS"))?.or(file.n_threads),
-        )?
-        .unwrap_or_else(default_n_threads),
-        python_wheel: explicit.python_wheel.or_else(|| environment.path("PYTHON_WHEEL")).or(file.python_wheel),
-        onnxruntime: explicit.onnxruntime.or_else(|| environment.path("ONNXRUNTIME")).or(file.onnxruntime),
-        model_wheel: explicit.model_wheel.or_else(|| environment.path("MODEL_WHEEL")).or(file.model_wheel),
-        offline: or_environment(explicit.offline, || environment.switch("OFFLINE"))?.or(file.offline).unwrap_or(false),
-    })
-}
-
-/// A bad value in the environment is an error only where it would be used.
-fn or_environment<T>(explicit: Option<T>, environment: impl FnOnce() -> Result<Option<T>>) -> Result<Option<T>> {
-    explicit.map_or_else(environment, |value| Ok(Some(value)))
+    Ok(config)
 }
 
 fn positive(name: &str, value: Option<usize>) -> Result<Option<usize>> {
@@ -146,6 +137,25 @@ fn absolute(path: PathBuf) -> Result<PathBuf> {
 struct Environment<'a>(&'a dyn Fn(&str) -> Option<OsString>);
 
 impl Environment<'_> {
+    /// Says what `explicit` leaves open. A bad value here is an error only where it would be used.
+    fn fill(&self, explicit: &mut Overrides) -> Result<()> {
+        fn unless<T>(set: &mut Option<T>, value: impl FnOnce() -> Result<Option<T>>) -> Result<()> {
+            if set.is_none() {
+                *set = value()?;
+            }
+            Ok(())
+        }
+        unless(&mut explicit.config_file, || Ok(self.path("CONFIG")))?;
+        unless(&mut explicit.model, || self.model())?;
+        unless(&mut explicit.cache_dir, || Ok(self.path("CACHE_DIR")))?;
+        unless(&mut explicit.n_ctx, || self.count("N_CTX"))?;
+        unless(&mut explicit.n_threads, || self.count("N_THREADS"))?;
+        unless(&mut explicit.python_wheel, || Ok(self.path("PYTHON_WHEEL")))?;
+        unless(&mut explicit.onnxruntime, || Ok(self.path("ONNXRUNTIME")))?;
+        unless(&mut explicit.model_wheel, || Ok(self.path("MODEL_WHEEL")))?;
+        unless(&mut explicit.offline, || self.switch("OFFLINE"))
+    }
+
     /// Empty counts as unset, as in `VARIABLE= command`.
     fn raw(&self, name: &str) -> Option<OsString> {
         (self.0)(&format!("{PREFIX}{name}")).filter(|value| !value.is_empty())
@@ -185,53 +195,42 @@ impl Environment<'_> {
     }
 }
 
-/// What may stand in the config file: the settings by their own names, nothing else.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ConfigFile {
-    model: Option<String>,
-    cache_dir: Option<PathBuf>,
-    n_ctx: Option<usize>,
-    n_threads: Option<usize>,
-    python_wheel: Option<PathBuf>,
-    onnxruntime: Option<PathBuf>,
-    model_wheel: Option<PathBuf>,
-    offline: Option<bool>,
+/// The settings in the config file at `path`.
+fn read(path: &Path) -> Result<Overrides> {
+    let broken = |why: String| Error::usage(why).context(format!("config file {}", path.display()));
+    let mut text = String::new();
+    path.metadata()
+        .and_then(|found| {
+            // Opening a pipe would wait for whoever writes to it.
+            if found.is_file() { File::open(path) } else { Err(std::io::Error::other("not a regular file")) }
+        })
+        .and_then(|file| file.take(MAX_CONFIG_FILE + 1).read_to_string(&mut text))
+        .map_err(|error| broken(error.to_string()))?;
+    if text.len() as u64 > MAX_CONFIG_FILE {
+        return Err(broken(format!("longer than {MAX_CONFIG_FILE} bytes")));
+    }
+    let file: Overrides = toml::from_str(&text).map_err(|error| {
+        let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
+        broken(format!("line {line}: {}", error.message().replace('\n', ", ")))
+    })?;
+    Ok(relative_to(path.parent().unwrap_or(Path::new("")), file))
 }
 
-impl ConfigFile {
-    fn read(path: &Path) -> Result<Option<Self>> {
-        let broken = |why: String| Error::usage(why).context(format!("config file {}", path.display()));
-        let mut text = String::new();
-        File::open(path)
-            .and_then(|file| file.take(MAX_CONFIG_FILE + 1).read_to_string(&mut text))
-            .map_err(|error| broken(error.to_string()))?;
-        if text.len() as u64 > MAX_CONFIG_FILE {
-            return Err(broken(format!("longer than {MAX_CONFIG_FILE} bytes")));
-        }
-        let file: Self = toml::from_str(&text).map_err(|error| {
-            let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
-            broken(format!("line {line}: {}", error.message().replace('\n', ", ")))
-        })?;
-        Ok(Some(file.relative_to(path.parent().unwrap_or(Path::new("")))))
+fn read_if_there(folder: &Path) -> Result<Option<Overrides>> {
+    let path = folder.join("config.toml");
+    match path.symlink_metadata() {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        _ => read(&path).map(Some),
     }
+}
 
-    fn read_if_there(folder: &Path) -> Result<Option<Self>> {
-        let path = folder.join("config.toml");
-        match path.symlink_metadata() {
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
-            _ => Self::read(&path),
-        }
+/// Paths in the file count from where it lies, so that it means the same wherever the command is run.
+fn relative_to(folder: &Path, mut file: Overrides) -> Overrides {
+    for path in [&mut file.cache_dir, &mut file.python_wheel, &mut file.onnxruntime, &mut file.model_wheel] {
+        *path = path.take().filter(|path| !path.as_os_str().is_empty()).map(|path| folder.join(path));
     }
-
-    /// Paths in the file count from where it lies, so that it means the same wherever the command is run.
-    fn relative_to(mut self, folder: &Path) -> Self {
-        for path in [&mut self.cache_dir, &mut self.python_wheel, &mut self.onnxruntime, &mut self.model_wheel] {
-            *path = path.take().filter(|path| !path.as_os_str().is_empty()).map(|path| folder.join(path));
-        }
-        self.model = self.model.filter(|model| !model.is_empty());
-        self
-    }
+    file.model = file.model.filter(|model| !model.is_empty());
+    file
 }
 
 #[cfg(test)]
@@ -347,6 +346,28 @@ mod tests {
             let error = given(&[("N_CTX", bad)]).resolve(Overrides::default()).unwrap_err();
             assert!(error.is_usage() && error.to_string().to_lowercase().contains("n_ctx"), "{bad}: {error}");
         }
+    }
+
+    #[test]
+    fn settings_in_force_change_only_where_they_are_named() {
+        let mut config = given(&[]).resolve(Overrides::default()).unwrap();
+        config.model = Some("named".into());
+        let same = config.clone().with(Overrides::default()).unwrap();
+        assert_eq!(same, config);
+        let changed = config.clone().with(Overrides { n_ctx: Some(7), ..Overrides::default() }).unwrap();
+        assert_eq!(changed, Config { n_ctx: 7, ..config.clone() });
+        assert!(config.with(Overrides { n_threads: Some(0), ..Overrides::default() }).unwrap_err().is_usage());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_in_place_of_the_config_file_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).unwrap();
+        let explicit = Overrides { config_file: Some(pipe), ..Overrides::default() };
+        let error = given(&[]).resolve(explicit).unwrap_err();
+        assert!(error.is_usage() && error.to_string().contains("not a regular file"), "{error}");
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! The library's entry: a model and an image, loaded once; then any number of instructions.
 
+pub(crate) mod end;
+
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
@@ -7,7 +10,7 @@ use std::time::Duration;
 use crate::agent::{self, Event};
 use crate::model::{self, Model, Prompt, Refusal, Reply};
 use crate::progress::Progress;
-use crate::sandbox::{Python, Session, SessionOptions};
+use crate::sandbox::{Python, Session, SessionOptions, Status};
 use crate::{Answer, Cancel, Config, Error, Limits, Overrides, Request, Result};
 
 /// A language model that writes Python and a sandbox that runs it.
@@ -20,9 +23,8 @@ use crate::{Answer, Cancel, Config, Error, Limits, Overrides, Request, Result};
 /// let answer = interpreter.run("Print the sum of the numbers from 1 to 10.")?;
 /// println!("{} after {} attempts: {}", answer.success, answer.attempts, answer.stdout);
 ///
-/// let mut request = Request::new("Print the total revenue.");
-/// request.user_input = Some("date,revenue\n2024-01-15,100\n2024-02-20,50".to_owned());
-/// let answer = interpreter.run(request)?;
+/// let data = "date,revenue\n2024-01-15,100\n2024-02-20,50";
+/// let answer = interpreter.run(Request::new("Print the total revenue.").user_input(data))?;
 /// println!("{}\n{}", answer.code, answer.stdout);
 /// # Ok(())
 /// # }
@@ -39,6 +41,7 @@ pub struct CodeInterpreter {
 }
 
 impl CodeInterpreter {
+    /// Collects the settings; [`Builder::build`] loads.
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -50,12 +53,8 @@ impl CodeInterpreter {
     /// fails, a model that fails and attempts that are spent are all in the [`Answer`].
     pub fn run(&self, request: impl Into<Request>) -> Result<Answer> {
         let cancel = Cancel::new();
-        let mut session = self.session(SessionOptions { limits: self.limits.clone(), ..SessionOptions::default() })?;
-        let mut answer = self.run_in(&mut session, &request.into(), &mut |_| {}, &cancel)?;
-        let end = session.finish(&cancel)?;
-        answer.stdout.push_str(&end.stdout);
-        answer.stderr.push_str(&end.stderr);
-        Ok(answer)
+        let mut session = self.session(SessionOptions::new(self.limits.clone()))?;
+        self.run_to_end(&mut session, &request.into(), &mut |_| {}, &cancel)
     }
 
     /// A session for [`run_in`](Self::run_in), or for cells without a model.
@@ -83,10 +82,39 @@ impl CodeInterpreter {
         let mut request = request.clone();
         request.system_prompt = request.system_prompt.or_else(|| self.system_prompt.clone());
         request.user_input = request.user_input.or_else(|| self.user_input.clone());
-        let mut turns = Turns { model: &self.model, name: &self.model_name };
-        agent::run(&mut turns, session, &request, observer, cancel)
+        let mut shared = SharedModel { model: &self.model, name: &self.model_name };
+        agent::run(&mut shared, session, &request, observer, cancel)
     }
 
+    /// [`run_in`](Self::run_in), then the session's end ([`Session::finish`]): what its exit handlers print and change
+    /// belongs to the answer's last program. How they end changes no success; that they did not end well is told in the
+    /// answer's `stderr` and to `observer`.
+    /// After a cancel they do not run.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run). Exit handlers that could not be run are none: the answer says so.
+    pub fn run_to_end(
+        &self,
+        session: &mut Session,
+        request: &Request,
+        observer: &mut dyn FnMut(Event<'_>),
+        cancel: &Cancel,
+    ) -> Result<Answer> {
+        let mut answer = self.run_in(session, request, observer, cancel)?;
+        if !cancel.is_cancelled()
+            && let Some(told) = finish(session, &mut answer, cancel)
+        {
+            observer(Event::Note(&told));
+            if !answer.stderr.is_empty() && !answer.stderr.ends_with('\n') {
+                answer.stderr.push('\n');
+            }
+            answer.stderr.push_str(&told);
+            answer.stderr.push('\n');
+        }
+        Ok(answer)
+    }
+
+    /// The image, for sessions without a model.
     pub fn python(&self) -> &Python {
         &self.python
     }
@@ -97,13 +125,37 @@ impl CodeInterpreter {
     }
 }
 
+/// Runs the exit handlers, adds what they did to `answer`, and says what a person must know about how they ended.
+fn finish(session: &mut Session, answer: &mut Answer, cancel: &Cancel) -> Option<String> {
+    let end = match session.finish(cancel) {
+        Ok(end) => end?,
+        Err(error) => return Some(format!("the exit handlers could not be run: {error}")),
+    };
+    answer.stdout.push_str(&end.stdout);
+    answer.stderr.push_str(&end.stderr);
+    let last = answer.steps.iter_mut().rev().find(|step| !step.code.is_empty());
+    if let Some(last) = last.and_then(|step| step.outcome.as_mut()) {
+        end::append(last, &end);
+    }
+    (end.status != Status::Ok).then(|| format!("the exit handlers did not end well: {}", end.status.as_str()))
+}
+
+impl fmt::Debug for CodeInterpreter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CodeInterpreter")
+            .field("model", &self.model_name)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
 /// The shared model, held for the length of a reply: while one request's program runs, another's is written.
-struct Turns<'a> {
+struct SharedModel<'a> {
     model: &'a Mutex<Box<dyn Model>>,
     name: &'a str,
 }
 
-impl Turns<'_> {
+impl SharedModel<'_> {
     /// How long a waiting request sleeps before it looks again: short beside a reply.
     const WAIT: Duration = Duration::from_millis(10);
 
@@ -114,7 +166,7 @@ impl Turns<'_> {
                 Ok(model) => return Ok(model),
                 Err(TryLockError::Poisoned(_)) => {
                     return Err(Error::internal("the model broke down during an earlier request")
-                        .advise("Build the interpreter again, and report what the earlier request was."));
+                        .advise("build the interpreter again, and report what the earlier request was"));
                 }
                 Err(TryLockError::WouldBlock) if cancel.sleep(Self::WAIT) => return Err(Error::cancelled()),
                 Err(TryLockError::WouldBlock) => {}
@@ -123,7 +175,7 @@ impl Turns<'_> {
     }
 }
 
-impl Model for Turns<'_> {
+impl Model for SharedModel<'_> {
     fn name(&self) -> &str {
         self.name
     }
@@ -141,6 +193,7 @@ impl Model for Turns<'_> {
 /// Collects what a [`CodeInterpreter`] is made of; unset settings come from the environment, the config file, the defaults.
 #[derive(Default)]
 pub struct Builder {
+    config: Option<Config>,
     overrides: Overrides,
     custom_model: Option<Box<dyn Model>>,
     python: Option<Python>,
@@ -152,9 +205,10 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Settings that are resolved already; single ones can be changed after it.
+    /// Settings that are resolved already: neither the environment nor any config file adds to them, only the other
+    /// methods here do.
     pub fn config(mut self, config: Config) -> Self {
-        self.overrides = Overrides::from(config);
+        self.config = Some(config);
         self
     }
 
@@ -230,7 +284,7 @@ impl Builder {
         self
     }
 
-    /// A TOML file of settings.
+    /// A TOML file of settings, when they are not resolved already.
     pub fn config_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.overrides.config_file = Some(path.into());
         self
@@ -259,7 +313,7 @@ impl Builder {
     /// # Errors
     /// Settings that do not hold, a runtime or a model that is not to be had ([`Error::is_unavailable`]), a cancel.
     pub fn build(self) -> Result<CodeInterpreter> {
-        let config = Config::resolve(self.overrides)?;
+        let config = settings(self.config, self.overrides)?;
         let python = match self.python {
             Some(python) => python,
             None => Python::open(&config, &self.progress, &self.cancel)?,
@@ -279,10 +333,48 @@ impl Builder {
     }
 }
 
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("config", &self.config)
+            .field("overrides", &self.overrides)
+            .field("custom_model", &self.custom_model.as_ref().map(|model| model.name()))
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Those that are resolved already with the changes to them, or whatever is to be found.
+fn settings(resolved: Option<Config>, overrides: Overrides) -> Result<Config> {
+    match (resolved, &overrides.config_file) {
+        (None, _) => Config::resolve(overrides),
+        (Some(config), None) => config.with(overrides),
+        (Some(_), Some(file)) => Err(Error::usage(format!(
+            "the config file {} comes too late for settings that are resolved already",
+            file.display()
+        ))
+        .advise("give the builder a config or a config file, not both")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::{Sampling, ScriptedModel};
+
+    #[test]
+    fn resolved_settings_are_not_resolved_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("mine.toml");
+        std::fs::write(&file, "n_ctx = 99\ncache_dir = 'here'").expect("written");
+        let named = Overrides { config_file: Some(file.clone()), ..Overrides::default() };
+        let resolved = Config::resolve(named.clone()).expect("settings");
+        let model = Overrides { model: Some("mine".into()), ..Overrides::default() };
+        let built = settings(Some(resolved.clone()), model).expect("settings");
+        assert_eq!(built, Config { model: Some("mine".into()), ..resolved.clone() });
+        assert_eq!(settings(Some(resolved.clone()), Overrides::default()).expect("settings"), resolved);
+        assert!(settings(Some(resolved), named).expect_err("too late").is_usage());
+    }
 
     fn prompt(sampling: &Sampling) -> Prompt<'_> {
         Prompt { messages: &[], prefill: "", stop: &[], max_tokens: 1, sampling }
@@ -297,15 +389,15 @@ mod tests {
     #[test]
     fn whoever_waits_for_the_model_can_be_cancelled() {
         let model: Mutex<Box<dyn Model>> = Mutex::new(Box::new(ScriptedModel::from_replies(vec!["one".to_owned()])));
-        let mut turns = Turns { model: &model, name: "scripted" };
+        let mut shared = SharedModel { model: &model, name: "scripted" };
         let sampling = Sampling::default();
         let cancel = Cancel::new();
         let held = model.lock().expect("the model");
         cancel.cancel();
-        let refusal = turns.generate(&prompt(&sampling), &mut |_| {}, &cancel).expect_err("a refusal");
+        let refusal = shared.generate(&prompt(&sampling), &mut |_| {}, &cancel).expect_err("a refusal");
         assert!(matches!(refusal, Refusal::Failed(error) if error.is_cancelled()));
         drop(held);
-        let reply = turns.generate(&prompt(&sampling), &mut |_| {}, &Cancel::new()).expect("a reply");
+        let reply = shared.generate(&prompt(&sampling), &mut |_| {}, &Cancel::new()).expect("a reply");
         assert_eq!(reply.text, "one");
     }
 
@@ -320,8 +412,8 @@ mod tests {
             assert!(broken.join().is_err());
         });
         let sampling = Sampling::default();
-        let mut turns = Turns { model: &model, name: "scripted" };
-        let refusal = turns.generate(&prompt(&sampling), &mut |_| {}, &Cancel::new()).expect_err("a refusal");
+        let mut shared = SharedModel { model: &model, name: "scripted" };
+        let refusal = shared.generate(&prompt(&sampling), &mut |_| {}, &Cancel::new()).expect_err("a refusal");
         assert!(matches!(refusal, Refusal::Failed(error) if error.to_string().contains("earlier request")));
     }
 }

@@ -16,8 +16,42 @@ pub struct Limits {
     pub output: u64,
 }
 
+impl Limits {
+    /// These limits with another [`wall`](Self::wall).
+    pub fn wall(self, wall: Duration) -> Self {
+        Self { wall, ..self }
+    }
+
+    /// These limits with another [`fuel`](Self::fuel): a number, or `None` for no limit.
+    pub fn fuel(self, fuel: impl Into<Option<u64>>) -> Self {
+        Self { fuel: fuel.into(), ..self }
+    }
+
+    /// These limits with another [`memory`](Self::memory).
+    pub fn memory(self, memory: u64) -> Self {
+        Self { memory, ..self }
+    }
+
+    /// These limits with another [`output`](Self::output).
+    pub fn output(self, output: u64) -> Self {
+        Self { output, ..self }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self { wall: Duration::from_secs(10), fuel: None, memory: 512 << 20, output: 1 << 20 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_limit_is_set_by_its_own_name() {
+        let set = Limits::default().wall(Duration::from_secs(3)).fuel(7).memory(8).output(9);
+        assert_eq!(set, Limits { wall: Duration::from_secs(3), fuel: Some(7), memory: 8, output: 9 });
+        assert_eq!(set.fuel(None).fuel, None);
     }
 }

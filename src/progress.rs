@@ -17,6 +17,7 @@ pub enum Step<'a> {
 }
 
 /// What a step counts.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     Bytes,

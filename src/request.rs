@@ -19,6 +19,10 @@ pub struct Request {
 }
 
 impl Request {
+    /// The most that [`max_retries`](Self::max_retries) may be: more attempts than any model makes use of.
+    pub const MOST_RETRIES: usize = 100;
+
+    /// The interpreter's own prompt and data, three attempts.
     pub fn new(instruction: impl Into<String>) -> Self {
         Self {
             instruction: instruction.into(),
@@ -28,6 +32,31 @@ impl Request {
             sampling: Sampling::default(),
             max_tokens: 512,
         }
+    }
+
+    /// This request with so many attempts in all.
+    pub fn max_retries(self, attempts: usize) -> Self {
+        Self { max_retries: attempts, ..self }
+    }
+
+    /// This request with a system prompt of its own; an empty one leaves the system turn out.
+    pub fn system_prompt(self, prompt: impl Into<String>) -> Self {
+        Self { system_prompt: Some(prompt.into()), ..self }
+    }
+
+    /// This request with data of its own, bound to the variable `user_input`.
+    pub fn user_input(self, data: impl Into<String>) -> Self {
+        Self { user_input: Some(data.into()), ..self }
+    }
+
+    /// This request with another way to draw tokens.
+    pub fn sampling(self, sampling: Sampling) -> Self {
+        Self { sampling, ..self }
+    }
+
+    /// This request with so many tokens to a reply at most.
+    pub fn max_tokens(self, tokens: usize) -> Self {
+        Self { max_tokens: tokens, ..self }
     }
 }
 
@@ -40,5 +69,25 @@ impl From<&str> for Request {
 impl From<String> for Request {
     fn from(instruction: String) -> Self {
         Self::new(instruction)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_part_is_set_by_its_own_name() {
+        let sampling = Sampling { seed: 5, ..Sampling::default() };
+        let request = Request::new("do")
+            .max_retries(1)
+            .system_prompt("be brief")
+            .user_input("a,b")
+            .sampling(sampling.clone())
+            .max_tokens(9);
+        assert_eq!((request.instruction.as_str(), request.max_retries, request.max_tokens), ("do", 1, 9));
+        assert_eq!(request.system_prompt.as_deref(), Some("be brief"));
+        assert_eq!(request.user_input.as_deref(), Some("a,b"));
+        assert_eq!(request.sampling, sampling);
     }
 }

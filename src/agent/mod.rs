@@ -29,8 +29,8 @@ use crate::model::{Finish, Model, Prompt, Refusal, Reply, Sampling};
 use crate::sandbox::{Outcome, Session, Status};
 use crate::{Answer, Cancel, Error, Request, Result, StopReason};
 
-/// More attempts than any model makes use of; it bounds what a request can ask for.
-const MOST_ATTEMPTS: usize = 100;
+/// It bounds what a request can ask for.
+const MOST_ATTEMPTS: usize = Request::MOST_RETRIES;
 
 /// How freely the model is to write after it failed: greedy decoding repeats itself.
 const RETRY_TEMPERATURE: f32 = 0.7;
@@ -46,7 +46,8 @@ pub enum Event<'a> {
     },
     /// The model's reply, piece by piece.
     Text(&'a str),
-    /// The reply so far was given up, and the same attempt asks again; what a person may want to know about it.
+    /// What a person may want to know: that the reply so far was given up and the same attempt asks again, or that the
+    /// exit handlers did not end well.
     Note(&'a str),
     /// The program taken from the reply, about to run.
     Code(&'a str),
@@ -81,11 +82,11 @@ pub(crate) fn run(
 
 fn check(request: &Request) -> Result<()> {
     if request.instruction.trim().is_empty() {
-        return Err(Error::usage("the instruction is empty").advise("Say in a sentence what the program is to do."));
+        return Err(Error::usage("the instruction is empty").advise("say in a sentence what the program is to do"));
     }
     if !(1..=MOST_ATTEMPTS).contains(&request.max_retries) {
         let said = format!("max_retries is {}, but it counts all attempts", request.max_retries);
-        return Err(Error::usage(said).advise(format!("Give a number from 1 to {MOST_ATTEMPTS}.")));
+        return Err(Error::usage(said).advise(format!("give a number from 1 to {MOST_ATTEMPTS}")));
     }
     Ok(())
 }

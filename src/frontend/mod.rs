@@ -3,9 +3,9 @@
 mod cells;
 pub mod cli;
 mod http;
-mod inert;
 mod json;
 mod limits;
 mod progress;
 #[cfg(test)]
-mod samples;
+pub(crate) mod samples;
+mod visible;

@@ -39,10 +39,12 @@ impl Display {
         Progress::new(move |step| display.show(step))
     }
 
-    /// Takes unfinished bars off the screen, before anything else is written there.
+    /// Forgets unfinished steps and takes them off the screen, before anything else is written there.
     pub fn clear(&self) {
-        if let Style::Bars(bars) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
-            bars.clear();
+        match &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            Style::Silent => {}
+            Style::Plain(plain) => plain.clear(),
+            Style::Bars(bars) => bars.clear(),
         }
     }
 
@@ -94,6 +96,10 @@ impl Open {
 struct Plain(Vec<Open>);
 
 impl Plain {
+    fn clear(&mut self) {
+        self.0.clear();
+    }
+
     fn line(&mut self, step: Step<'_>, now: Instant) -> Option<String> {
         match step {
             Step::Begin { what, total, unit } => {
@@ -228,6 +234,16 @@ mod tests {
         plain.line(begin("inner", None), now);
         assert_eq!(plain.line(Step::End, now).as_deref(), Some("inner: done in 0.0 s"));
         assert_eq!(plain.line(Step::End, now).as_deref(), Some("outer: done in 0.0 s"));
+    }
+
+    #[test]
+    fn what_was_cut_short_is_forgotten() {
+        let (mut plain, now) = (Plain::default(), Instant::now());
+        plain.line(begin("cut short", None), now);
+        plain.clear();
+        plain.line(begin("the next", None), now);
+        assert_eq!(plain.line(Step::End, now).as_deref(), Some("the next: done in 0.0 s"));
+        assert_eq!(plain.line(Step::End, now), None);
     }
 
     #[test]

@@ -48,7 +48,7 @@ pub fn artefacts(config: &Config, progress: &Progress, cancel: &Cancel) -> Resul
 
 /// What the model needs, and whether it is there.
 pub(crate) fn inventory(config: &Config) -> Result<Vec<Item>> {
-    let cache = Cache::open(&config.cache_dir)?;
+    let cache = Cache::inspect(&config.cache_dir)?;
     let built =
         |key: &str| Item::built(&cache, KIND, key, "the model, built for ONNX Runtime", "it writes the programs");
     let runtime = Item::fetched(&cache, config, &ONNXRUNTIME);

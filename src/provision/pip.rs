@@ -244,9 +244,22 @@ fn telling(log: &str) -> Option<String> {
 }
 
 fn shortened(line: &str) -> String {
-    let mut short: String = line.chars().filter(|character| !character.is_control()).take(MAX_LINE).collect();
-    if short.len() < line.len() {
+    let mut shown = line.chars().filter(|character| !character.is_control());
+    let mut short: String = shown.by_ref().take(MAX_LINE).collect();
+    if shown.next().is_some() {
         short.push('…');
     }
     short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_cut_off_is_marked() {
+        assert_eq!(shortened("\x1b[31mred\r"), "[31mred");
+        assert_eq!(shortened(&"é".repeat(MAX_LINE)), "é".repeat(MAX_LINE));
+        assert_eq!(shortened(&"x".repeat(MAX_LINE + 1)), format!("{}…", "x".repeat(MAX_LINE)));
+    }
 }

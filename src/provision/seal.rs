@@ -71,8 +71,8 @@ pub(super) fn close(folder: &Path, name: &str, cancel: &Cancel) -> Result<()> {
 }
 
 /// Whether `folder` is intact as `name`, and how many bytes it holds. `scratch` is a folder on the same file system,
-/// for noting new fingerprints.
-pub(super) fn check(folder: &Path, name: &str, scratch: &Path) -> Result<u64, Broken> {
+/// for noting new fingerprints; without it none are noted.
+pub(super) fn check(folder: &Path, name: &str, scratch: Option<&Path>) -> Result<u64, Broken> {
     private(&folder.symlink_metadata()?, "it")?;
     let mut notes = read(folder, name)?;
     let mut bytes = 0;
@@ -91,7 +91,10 @@ pub(super) fn check(folder: &Path, name: &str, scratch: &Path) -> Result<u64, Br
     if seen != notes.len() {
         return Err(format!("{} of its {} files are missing", notes.len() - seen, notes.len()).into());
     }
-    if renewed && let Err(error) = write(&notes, name, folder, scratch) {
+    if renewed
+        && let Some(scratch) = scratch
+        && let Err(error) = write(&notes, name, folder, scratch)
+    {
         // A cache on a read-only file system is hashed at every start, and no worse than that.
         log::debug!("{name}: the new fingerprints could not be noted: {error}");
     }
@@ -277,7 +280,7 @@ mod tests {
         }
 
         fn check(&self) -> Result<u64, Broken> {
-            check(&self.folder(), NAME, &self.scratch())
+            check(&self.folder(), NAME, Some(&self.scratch()))
         }
 
         #[track_caller]
@@ -380,7 +383,7 @@ mod tests {
     #[test]
     fn a_seal_is_of_use_in_its_own_place_only() {
         let sealed = Sealed::new();
-        let Broken(why) = check(&sealed.folder(), "images/abd", &sealed.scratch()).unwrap_err();
+        let Broken(why) = check(&sealed.folder(), "images/abd", Some(&sealed.scratch())).unwrap_err();
         assert!(why.contains("another folder's"), "{why}");
     }
 
@@ -410,7 +413,7 @@ mod tests {
             fs::set_permissions(path, Permissions::from_mode(0o777)).unwrap();
         }
         close(&folder, NAME, &Cancel::new()).unwrap();
-        check(&folder, NAME, above.path()).unwrap();
+        check(&folder, NAME, Some(above.path())).unwrap();
 
         symlink("/etc/passwd", folder.join("link")).unwrap();
         assert!(close(&folder, NAME, &Cancel::new()).is_err());
@@ -434,7 +437,7 @@ mod tests {
             let mut times: Vec<_> = (0..101)
                 .map(|_| {
                     let start = std::time::Instant::now();
-                    check(&folder, NAME, above.path()).unwrap();
+                    check(&folder, NAME, Some(above.path())).unwrap();
                     start.elapsed()
                 })
                 .collect();

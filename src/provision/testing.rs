@@ -57,7 +57,7 @@ pub(super) fn artefact() -> &'static Artefact {
 }
 
 pub(super) fn artefact_of(bytes: &[u8], members: &'static [Member]) -> &'static Artefact {
-    let sha256: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    let sha256 = format!("{:x}", Sha256::digest(bytes));
     let wheel = Wheel {
         platform: Platform::Any,
         file: "pkg-1.0-py3-none-any.whl",

@@ -52,11 +52,12 @@ fn copy_verified(
     progress: &Progress,
     cancel: &Cancel,
 ) -> Result<File> {
-    let file = File::open(source).map_err(Error::unavailable)?;
-    let metadata = file.metadata().map_err(Error::unavailable)?;
+    // Before it is opened: a pipe would wait for whoever writes to it.
+    let metadata = source.metadata().map_err(Error::unavailable)?;
     if !metadata.is_file() {
         return Err(Error::unavailable("not a file"));
     }
+    let file = File::open(source).map_err(Error::unavailable)?;
     if metadata.len() != wheel.bytes {
         let (is, wanted) = (metadata.len(), wheel.bytes);
         let other = another_platforms(artefact, |other| other.bytes == is).unwrap_or_default();
@@ -70,7 +71,7 @@ fn copy_verified(
         done += chunk.len() as u64;
         progress.step(Step::Advance { done });
     })?;
-    let sha256: String = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let sha256 = format!("{:x}", hasher.finalize());
     if sha256 != wheel.sha256 {
         let other = another_platforms(artefact, |other| other.sha256 == sha256).unwrap_or_default();
         return Err(Error::unavailable(format!(

@@ -98,7 +98,7 @@ impl Image {
 
 /// What the sandbox needs, and whether it is there.
 pub(super) fn inventory(config: &Config) -> Result<Vec<Item>> {
-    let cache = Cache::open(&config.cache_dir)?;
+    let cache = Cache::inspect(&config.cache_dir)?;
     let key = key(&engine::runner()?);
     Ok(vec![
         Item::fetched(&cache, config, &provision::PYTHON),

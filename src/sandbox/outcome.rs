@@ -62,6 +62,7 @@ impl Status {
 }
 
 /// What Python raised, in the guest's own words.
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CellError {
     /// The exception's class, as `ZeroDivisionError`.
@@ -73,6 +74,7 @@ pub struct CellError {
     pub traceback: String,
 }
 
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub struct LimitHit {
     pub name: &'static str,
@@ -81,6 +83,7 @@ pub struct LimitHit {
     pub unit: &'static str,
 }
 
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Truncated {
     /// `stdout` or `stderr`.
@@ -89,6 +92,7 @@ pub struct Truncated {
     pub dropped: u64,
 }
 
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileChange {
     /// Relative to `/work`, `/` between its parts.
@@ -117,6 +121,7 @@ impl Change {
     }
 }
 
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Usage {
     pub wall: Duration,

@@ -106,9 +106,19 @@ impl Session {
         self.scratch.export(to)
     }
 
-    /// Runs the guest's atexit handlers within the wall limit; what they print and how they end is the outcome.
-    pub fn finish(mut self, cancel: &Cancel) -> Result<Outcome> {
-        self.turn("__import__('_slm_cell').finish()".to_owned(), cancel)
+    /// Ends the interpreter: its exit handlers run within the wall limit, and what they print and how they end is the
+    /// outcome. `None` when there is no interpreter, since nothing ran or the last cell ended it. The files stay, and a
+    /// later cell starts a fresh interpreter.
+    ///
+    /// # Errors
+    /// The sandbox's own failures; the interpreter is gone then too.
+    pub fn finish(&mut self, cancel: &Cancel) -> Result<Option<Outcome>> {
+        if self.instance.is_none() {
+            return Ok(None);
+        }
+        let end = self.turn("__import__('_slm_cell').finish()".to_owned(), cancel);
+        self.instance = None;
+        end.map(Some)
     }
 
     fn turn(&mut self, code: String, cancel: &Cancel) -> Result<Outcome> {

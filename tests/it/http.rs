@@ -2,12 +2,14 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::process::{Child, ChildStderr};
+use std::process::Child;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::tool::{await_line, bare_tool, ready, tool};
+use crate::tool::{bare_tool, ready, tool};
 
 /// Far beyond what any answer here takes.
 const HANG: Duration = Duration::from_secs(120);
@@ -15,6 +17,9 @@ const HANG: Duration = Duration::from_secs(120);
 struct Daemon {
     child: Child,
     address: SocketAddr,
+    /// Its stderr, line by line: always read, so that it never waits for a reader.
+    lines: Receiver<String>,
+    drain: Option<JoinHandle<()>>,
 }
 
 impl Daemon {
@@ -24,7 +29,13 @@ impl Daemon {
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim().strip_prefix("listening on http://").unwrap_or_else(|| panic!("{line:?}"));
-        Self { address: address.parse().unwrap(), child }
+        let (send, lines) = channel();
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        let drain = std::thread::spawn(move || {
+            // Whether anybody listens or not, the stream is read to its end.
+            stderr.lines().map_while(Result::ok).for_each(|line| drop(send.send(line)));
+        });
+        Self { address: address.parse().unwrap(), child, lines, drain: Some(drain) }
     }
 
     /// One with a scripted model that is ready.
@@ -87,8 +98,13 @@ impl Daemon {
         self.post("/v1/exec", &body.to_string())
     }
 
-    fn stderr(&mut self) -> ChildStderr {
-        self.child.stderr.take().unwrap()
+    /// Waits for a line with `word` on its stderr, `times` over.
+    #[track_caller]
+    fn await_line(&self, word: &str, times: usize) {
+        let mut seen = Vec::new();
+        while seen.iter().filter(|line: &&String| line.contains(word)).count() < times {
+            seen.push(self.lines.recv_timeout(HANG).unwrap_or_else(|_| panic!("no {word:?} in {seen:?}")));
+        }
     }
 }
 
@@ -97,6 +113,9 @@ impl Drop for Daemon {
         // Our own child, which may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
+        if let Some(drain) = self.drain.take() {
+            let _ = drain.join();
+        }
     }
 }
 
@@ -153,6 +172,25 @@ fn the_seeds_calls() {
 }
 
 #[test]
+fn a_model_that_fails_later_loses_no_attempt() {
+    let (daemon, _folder) = Daemon::scripted(&[fenced("print('so far')\nprint(answer)")]);
+    let reply = daemon.post("/execute", r#"{"instruction": "Print the answer."}"#);
+    assert_eq!(reply.code, 200, "{}", reply.body);
+    let answer = reply.json();
+    assert_eq!((&answer["success"], &answer["stop_reason"]), (&json!(false), &json!("model_error")));
+    assert_eq!((&answer["stdout"], &answer["attempts"]), (&json!("so far\n"), &json!(1)));
+    assert_eq!(answer["steps"][0]["outcome"]["error"]["type"], "NameError");
+    assert!(!answer["error"].as_str().unwrap().is_empty());
+}
+
+#[test]
+fn what_exit_handlers_print_is_part_of_the_answer() {
+    let (daemon, _folder) =
+        Daemon::scripted(&[fenced("import atexit\natexit.register(lambda: print('bye'))\nprint('hi')")]);
+    assert_eq!(daemon.post("/execute", r#"{"instruction": "Greet.", "stream": false}"#).json()["stdout"], "hi\nbye\n");
+}
+
+#[test]
 fn the_seeds_error_texts() {
     let (daemon, _folder) = Daemon::scripted(&[]);
     assert!(daemon.post("/execute", "{oops").error(400).starts_with("Invalid JSON payload: "));
@@ -176,6 +214,14 @@ fn a_cell_has_its_outcome_and_its_limits() {
     assert_eq!(first["usage"]["fuel"], second["usage"]["fuel"]);
     let unknown = daemon.cell(&json!({"code": "1", "limits": {"timeout": 1}})).error(400);
     assert!(unknown.contains("wall, fuel, memory, output"), "{unknown}");
+    for (limits, number) in [
+        (json!({"wall": 3601}), "3600"),
+        (json!({"memory": (1u64 << 30) + 1}), "1073741824"),
+        (json!({"output": (16u64 << 20) + 1}), "16777216"),
+    ] {
+        let refused = daemon.cell(&json!({"code": "1", "limits": limits})).error(400);
+        assert!(refused.contains(number), "{refused}");
+    }
 }
 
 #[test]
@@ -212,19 +258,16 @@ fn a_body_that_is_not_json_or_too_large_is_refused() {
 
 #[test]
 fn status_answers_while_a_cell_spins_and_a_client_that_leaves_ends_its_cell() {
-    let (mut daemon, _folder) = Daemon::scripted(&[]);
+    let (daemon, _folder) = Daemon::scripted(&[]);
     // As many as run at once, so that one that went on would keep the last request waiting until it is refused.
     let places = std::thread::available_parallelism().map_or(2, usize::from).max(4);
     let spin = json!({"code": "while True: pass", "limits": {"wall": 3600}}).to_string();
     let clients: Vec<_> = (0..places).map(|_| daemon.begin("/v1/exec", &spin)).collect();
-    let mut rest = await_line(daemon.stderr(), "cell 1 of 1 begins", places);
-    let drain = std::thread::spawn(move || rest.read_to_end(&mut Vec::new()));
+    daemon.await_line("cell 1 of 1 begins", places);
     assert_eq!(daemon.get("/status").json()["status"], "ready");
     drop(clients);
     let outcome = daemon.cell(&json!({"code": "1 + 1"})).json();
     assert_eq!(outcome["result"]["text/plain"], "2", "{outcome}");
-    drop(daemon);
-    drain.join().unwrap().unwrap();
 }
 
 #[test]

@@ -6,6 +6,8 @@ mod architecture;
 mod cli;
 /// The daemon, over raw connections.
 mod http;
+/// Sessions and their ends, through the library's public API.
+mod library;
 /// The in-process model against llama.cpp and against its own full-precision build.
 mod model;
 /// What a session finds in the image.

@@ -1,11 +1,11 @@
 //! The built program as a child process: its exit code and its streams, within a bound that only a hang reaches.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::path::Path;
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::mpsc::channel;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -114,20 +114,12 @@ fn text(mut stream: impl Read) -> String {
     String::from_utf8(bytes).expect("only valid UTF-8 comes out")
 }
 
-/// Reads a child's stderr up to a line with `word`, `times` over; the stream must then be kept or drained.
+/// Waits until `there` holds, and no longer than only a hang takes.
 #[track_caller]
-pub fn await_line(stderr: ChildStderr, word: &str, times: usize) -> BufReader<ChildStderr> {
-    let mut lines = BufReader::new(stderr);
-    let mut seen = String::new();
-    for _ in 0..times {
-        loop {
-            let mut line = String::new();
-            assert_ne!(lines.read_line(&mut line).unwrap(), 0, "no line with {word:?} in {seen:?}");
-            seen.push_str(&line);
-            if line.contains(word) {
-                break;
-            }
-        }
+pub fn until(what: &str, mut there: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !there() {
+        assert!(start.elapsed() < HANG, "{what} does not come about");
+        std::thread::yield_now();
     }
-    lines
 }

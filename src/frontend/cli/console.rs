@@ -11,8 +11,8 @@ use serde::Serialize;
 use super::settings::Settings;
 use super::{NAME, exit};
 use crate::Error;
-use crate::frontend::inert::inert;
 use crate::frontend::json;
+use crate::frontend::visible::visible;
 
 pub struct Console {
     pub json: bool,
@@ -22,6 +22,8 @@ pub struct Console {
     colour: bool,
     /// Output that somebody waits for could not be written.
     lost: AtomicBool,
+    /// The one document is written: what goes wrong from here on is told on stderr.
+    answered: AtomicBool,
 }
 
 impl Console {
@@ -36,6 +38,7 @@ impl Console {
             err_is_terminal: err_is_terminal && !dumb,
             colour: err_is_terminal && !no_colour && !dumb,
             lost: AtomicBool::new(false),
+            answered: AtomicBool::new(false),
         }
     }
 
@@ -48,6 +51,7 @@ impl Console {
             err_is_terminal: false,
             colour: false,
             lost: AtomicBool::new(false),
+            answered: AtomicBool::new(false),
         }
     }
 
@@ -63,13 +67,13 @@ impl Console {
 
     /// Untrusted text that belongs on stdout.
     pub fn program_out(&self, text: &str) {
-        let text = if self.out_is_terminal { inert(text) } else { Cow::Borrowed(text) };
+        let text = if self.out_is_terminal { visible(text) } else { Cow::Borrowed(text) };
         self.written(write_all(io::stdout().lock(), &text));
     }
 
     /// Untrusted text that belongs on stderr.
     pub fn program_err(&self, text: &str) {
-        let text = if io::stderr().is_terminal() { inert(text) } else { Cow::Borrowed(text) };
+        let text = if io::stderr().is_terminal() { visible(text) } else { Cow::Borrowed(text) };
         self.written(write_all(io::stderr().lock(), &text));
     }
 
@@ -92,6 +96,7 @@ impl Console {
 
     /// The one document of `--json`.
     pub fn document(&self, document: &impl Serialize) {
+        self.answered.store(true, Ordering::Relaxed);
         match serde_json::to_string(document) {
             Ok(text) => self.print(&format!("{text}\n")),
             // Our forms hold only texts, numbers and lists, which cannot fail.
@@ -99,9 +104,9 @@ impl Console {
         }
     }
 
-    /// Tells why nothing came of it, in three lines at most, or as JSON.
+    /// Tells why nothing, or not all, came of it, in three lines at most, or as JSON.
     pub fn fail(&self, error: &Error) {
-        if self.json {
+        if self.json && !self.answered.load(Ordering::Relaxed) {
             let advice = error.advice().map(|advice| format!(" ({})", one_line(advice))).unwrap_or_default();
             self.document(&json::failure(&format!("{error}{advice}")));
             return;

@@ -7,7 +7,7 @@ use clap::Args;
 use super::console::Console;
 use super::workspace::Workspace;
 use super::{Context, exit, interrupt, render, stdin};
-use crate::frontend::cells::Cells;
+use crate::frontend::cells::{self, Cells};
 use crate::frontend::json;
 use crate::sandbox::{Outcome, Python, SessionOptions};
 use crate::{Cancel, Error, Result};
@@ -50,29 +50,36 @@ impl Exec {
             code: self.cells(&cancel)?,
             options: SessionOptions { limits: self.workspace.limits(), args: self.args },
             files: self.workspace.files,
-            out: self.workspace.out,
             keep_going: self.keep_going,
         };
         let asked = cells.code.len();
         let python = Python::open(&config, &context.display.progress(), &cancel)?;
         context.display.clear();
         let console = &context.console;
-        let outcomes = cells.run(&python, &cancel, &mut |cell| {
+        let ran = cells.run(&python, &cancel, &mut |cell, another| {
             if !console.json {
                 render::outcome(console, cell);
+                render::note(console, cell, another);
             }
         })?;
         if console.json {
-            show_json(console, asked, &outcomes);
+            show_json(console, asked, &ran.outcomes);
         }
-        Ok(outcomes.last().map_or(exit::OK, exit::of_outcome))
+        if let Some(out) = &self.workspace.out {
+            cells::export(&ran.session, out)?;
+        }
+        if let Some(trouble) = ran.trouble {
+            return Err(trouble);
+        }
+        Ok(ran.outcomes.last().map_or(exit::OK, exit::of_outcome))
     }
 
     fn cells(&self, cancel: &Cancel) -> Result<Vec<String>> {
         if self.files.iter().filter(|file| *file == "-").count() > 1 {
             return Err(Error::usage("standard input (-) was named twice: it can be read only once"));
         }
-        let read = |file: &String| if file == "-" { stdin::whole(cancel) } else { stdin::file(Path::new(file)) };
+        let read =
+            |file: &String| if file == "-" { stdin::whole(cancel) } else { stdin::file(Path::new(file), cancel) };
         if self.files.is_empty() { Ok(self.code.clone()) } else { self.files.iter().map(read).collect() }
     }
 }

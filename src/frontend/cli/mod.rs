@@ -8,13 +8,13 @@ mod console;
 mod exec;
 mod exit;
 mod interrupt;
+mod narrator;
 mod render;
 mod run;
 mod serve;
 mod settings;
 mod setup;
 mod stdin;
-mod watch;
 mod workspace;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -25,7 +25,7 @@ fn shown(outcome: &Outcome) -> String {
 }
 
 /// Appends the plain form of `bundle`, beginning and ending a line.
-pub fn append_plain(text: &mut String, bundle: &MimeBundle) {
+fn append_plain(text: &mut String, bundle: &MimeBundle) {
     let Some(plain) = bundle.get("text/plain") else { return };
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
@@ -48,7 +48,7 @@ pub fn error_line(error: &CellError) -> String {
 }
 
 /// Tells how a cell ended, unless its output has said it all.
-pub fn ending(console: &Console, outcome: &Outcome) {
+fn ending(console: &Console, outcome: &Outcome) {
     if let Some(line) = stop_line(outcome) {
         console.warn(&line);
     }
@@ -60,7 +60,11 @@ pub fn ending(console: &Console, outcome: &Outcome) {
             size(cut.dropped)
         ));
     }
-    if let Some(note) = &outcome.note {
+}
+
+/// Tells what is to be known about the session, when it goes on.
+pub fn note(console: &Console, outcome: &Outcome, another: bool) {
+    if let Some(note) = outcome.note.as_ref().filter(|_| another) {
         console.say(note);
     }
 }

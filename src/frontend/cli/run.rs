@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::console::Console;
-use super::watch::Watch;
+use super::narrator::Narrator;
 use super::workspace::Workspace;
 use super::{Context, exit, interrupt, render, stdin};
 use crate::error::OrInternal;
 use crate::frontend::{cells, json};
 use crate::sandbox::SessionOptions;
-use crate::{Answer, Cancel, CodeInterpreter, Error, Request, Result};
+use crate::{Answer, Cancel, CodeInterpreter, Error, Request, Result, Session, StopReason};
 
 /// Let the model write a program that does what you say, and run it in the sandbox
 ///
@@ -71,9 +71,17 @@ impl Run {
             .cancel(cancel.clone())
             .build()?;
         context.display.clear();
-        let answer = self.ask(&interpreter, &request, &context.console, &cancel)?;
+        let mut session = self.session(&interpreter)?;
+        let mut narrator = Narrator::new(&context.console);
+        let answer = interpreter.run_to_end(&mut session, &request, &mut |event| narrator.event(event), &cancel);
+        narrator.settle();
+        let answer = answer?;
+        // First of all: what fails from here on must not lose it.
         show(&context.console, &answer);
         self.save(&answer)?;
+        if let Some(out) = &self.workspace.out {
+            cells::export(&session, out)?;
+        }
         Ok(exit::of_answer(&answer))
     }
 
@@ -92,13 +100,12 @@ impl Run {
     }
 
     fn request(&self, console: &Console, cancel: &Cancel) -> Result<Request> {
-        let mut request = Request::new(self.instruction.clone());
-        request.max_retries = self.max_retries.get();
+        let mut request = Request::new(self.instruction.clone()).max_retries(self.max_retries.get());
         request.system_prompt = self.system_prompt.clone();
         request.user_input = match self.user_input.as_deref().map(|text| (text, text.strip_prefix('@'))) {
             None => stdin::piped(console, cancel)?,
             Some((_, Some("-"))) => Some(stdin::whole(cancel)?),
-            Some((_, Some(file))) => Some(stdin::file(Path::new(file))?),
+            Some((_, Some(file))) => Some(stdin::file(Path::new(file), cancel)?),
             Some((text, None)) => Some(text.to_owned()),
         };
         request.sampling.temperature = self.temperature.unwrap_or(request.sampling.temperature);
@@ -107,32 +114,12 @@ impl Run {
         Ok(request)
     }
 
-    fn ask(
-        &self,
-        interpreter: &CodeInterpreter,
-        request: &Request,
-        console: &Console,
-        cancel: &Cancel,
-    ) -> Result<Answer> {
-        let limits = self.workspace.limits();
-        let mut session = interpreter.session(SessionOptions { limits, ..SessionOptions::default() })?;
+    fn session(&self, interpreter: &CodeInterpreter) -> Result<Session> {
+        let mut session = interpreter.session(SessionOptions::new(self.workspace.limits()))?;
         for file in &self.workspace.files {
             session.put_file(file)?;
         }
-        let mut watch = Watch::new(console);
-        let answer = interpreter.run_in(&mut session, request, &mut |event| watch.event(event), cancel);
-        watch.settle();
-        let mut answer = answer?;
-        if let Some(out) = &self.workspace.out {
-            cells::export(&session, out)?;
-        }
-        if !cancel.is_cancelled() {
-            // What atexit handlers print belongs to the program's output; how they end changes no success.
-            let end = session.finish(cancel)?;
-            answer.stdout.push_str(&end.stdout);
-            answer.stderr.push_str(&end.stderr);
-        }
-        Ok(answer)
+        Ok(session)
     }
 
     fn save(&self, answer: &Answer) -> Result<()> {
@@ -146,29 +133,19 @@ impl Run {
     }
 }
 
-/// The answer as JSON, or: the program's output, and on failure what went wrong.
+/// The answer as JSON, or: the last program as `exec` shows it, and why there is no success.
 fn show(console: &Console, answer: &Answer) {
     if console.json {
         console.document(&json::answer(answer));
         return;
     }
-    let last = answer.outcome();
-    let mut stdout = answer.stdout.clone();
-    if let Some(value) = last.and_then(|outcome| outcome.result.as_ref()) {
-        render::append_plain(&mut stdout, value);
-    }
-    console.program_out(&stdout);
-    console.program_err(&ended(&answer.stderr));
-    if let Some(outcome) = last {
-        render::ending(console, outcome);
+    match answer.outcome() {
+        Some(last) => render::outcome(console, last),
+        None => console.program_out(&answer.stdout),
     }
     if !answer.success {
         console.warn(&no_success(answer));
     }
-}
-
-fn ended(text: &str) -> String {
-    if text.is_empty() || text.ends_with('\n') { text.into() } else { format!("{text}\n") }
 }
 
 fn no_success(answer: &Answer) -> String {
@@ -176,7 +153,11 @@ fn no_success(answer: &Answer) -> String {
         1 => "1 attempt".into(),
         many => format!("{many} attempts"),
     };
-    let why = answer.error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
+    let why = match (&answer.error, answer.stop_reason) {
+        (Some(error), _) => format!(": {error}"),
+        (None, StopReason::NoCode) => ": the last reply held no program".into(),
+        (None, _) => String::new(),
+    };
     format!("no success after {attempts} ({}){why}", answer.stop_reason.as_str())
 }
 
@@ -190,7 +171,6 @@ fn temperature(text: &str) -> Result<f32, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::StopReason;
     use crate::frontend::samples;
     use crate::sandbox::Status;
 
@@ -247,6 +227,8 @@ mod tests {
         let mut answer = samples::answer(false, samples::outcome(Status::Error));
         assert_eq!(no_success(&answer), "no success after 1 attempt (retries)");
         answer.attempts = 2;
+        answer.stop_reason = StopReason::NoCode;
+        assert_eq!(no_success(&answer), "no success after 2 attempts (no_code): the last reply held no program");
         answer.stop_reason = StopReason::ModelError;
         answer.error = Some("the script is exhausted".into());
         assert_eq!(no_success(&answer), "no success after 2 attempts (model_error): the script is exhausted");

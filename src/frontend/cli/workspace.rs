@@ -67,7 +67,7 @@ impl Workspace {
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
-    limits::wall(text.parse().map_err(|_| "must be a number of seconds".to_owned())?)
+    limits::OWNER.wall(text.parse().map_err(|_| "must be a number of seconds".to_owned())?)
 }
 
 fn fuel(text: &str) -> Result<u64, String> {
@@ -75,11 +75,11 @@ fn fuel(text: &str) -> Result<u64, String> {
 }
 
 fn mebibytes(text: &str) -> Result<u64, String> {
-    limits::memory(whole(text, MIB)?)
+    limits::OWNER.memory(whole(text, MIB)?)
 }
 
 fn kibibytes(text: &str) -> Result<u64, String> {
-    limits::output(whole(text, KIB)?)
+    limits::OWNER.output(whole(text, KIB)?)
 }
 
 fn whole(text: &str, unit: u64) -> Result<u64, String> {

@@ -12,20 +12,29 @@ use super::problem::Problem;
 use super::state::App;
 use crate::frontend::cells::Cells;
 use crate::frontend::{json, limits};
-use crate::sandbox::SessionOptions;
-use crate::{Error, Limits};
+use crate::sandbox::{Outcome, Python, SessionOptions};
+use crate::{Cancel, Error, Limits, Result};
 
 const FIELDS: [&str; 2] = ["code", "limits"];
 
 pub async fn exec(State(app): State<Arc<App>>, fields: Fields) -> Result<Response, Problem> {
     let cells = cells(&fields)?;
     let python = app.sandbox()?;
-    let outcomes =
-        app.cells.run(move |cancel| cells.run(&python, cancel, &mut |_| {})).await?.map_err(|error| failed(&error))?;
+    let ran = app.cells.run(move |cancel| outcomes(cells, &python, cancel)).await?;
+    let outcomes = ran.map_err(|error| failed(&error))?;
     match outcomes.first() {
         Some(outcome) => Ok(Json(json::outcome(outcome)).into_response()),
         None => Err(Problem::failed("Execution failed: the cell left no outcome")),
     }
+}
+
+/// The session is ended, and its folder removed, on the thread that may block.
+fn outcomes(cells: Cells, python: &Python, cancel: &Cancel) -> Result<Vec<Outcome>> {
+    let ran = cells.run(python, cancel, &mut |_, _| {})?;
+    if let Some(trouble) = ran.trouble {
+        log::warn!("{trouble}");
+    }
+    Ok(ran.outcomes)
 }
 
 fn cells(fields: &Fields) -> Result<Cells, Problem> {
@@ -48,7 +57,7 @@ fn cells(fields: &Fields) -> Result<Cells, Problem> {
         }
         Some(_) => return Err(Problem::bad("Invalid field: 'limits' must be an object")),
     }
-    Ok(Cells { code: vec![code], options: SessionOptions { limits, ..SessionOptions::default() }, ..Cells::default() })
+    Ok(Cells { code: vec![code], options: SessionOptions::new(limits), ..Cells::default() })
 }
 
 fn failed(error: &Error) -> Problem {

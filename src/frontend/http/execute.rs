@@ -15,27 +15,23 @@ use crate::sandbox::SessionOptions;
 use crate::{Answer, Cancel, CodeInterpreter, Error, Request, Result, StopReason};
 
 /// A client may not keep the model for itself for ever.
-const MOST_RETRIES: u64 = 100;
+const MOST_RETRIES: usize = Request::MOST_RETRIES;
 
 pub async fn execute(State(app): State<Arc<App>>, fields: Fields) -> Result<Response, Problem> {
     let request = request(&fields)?;
     let interpreter = app.interpreter()?;
     let answer =
         app.runs.run(move |cancel| ask(&interpreter, &request, cancel)).await?.map_err(|error| failed(&error))?;
-    if answer.stop_reason == StopReason::ModelError {
-        let why = answer.error.unwrap_or_else(|| "the model gave no reply".into());
-        return Err(Problem::failed(format!("Inference execution failed: {why}")));
-    }
-    Ok(Json(json::answer(&answer)).into_response())
+    answered(&answer)
 }
 
 fn request(fields: &Fields) -> Result<Request, Problem> {
     let mut request = Request::new(fields.text("instruction")?);
     match fields.0.get("max_retries") {
         None | Some(Value::Null) => {}
-        Some(value) => match value.as_u64().filter(|count| (1..=MOST_RETRIES).contains(count)) {
-            Some(count) => request.max_retries = count as usize,
-            None => {
+        Some(value) => match value.as_u64().and_then(|count| usize::try_from(count).ok()) {
+            Some(count) if (1..=MOST_RETRIES).contains(&count) => request.max_retries = count,
+            _ => {
                 let text = format!("Invalid field: 'max_retries' must be a whole number from 1 to {MOST_RETRIES}");
                 return Err(Problem::bad(text));
             }
@@ -46,13 +42,16 @@ fn request(fields: &Fields) -> Result<Request, Problem> {
 
 fn ask(interpreter: &CodeInterpreter, request: &Request, cancel: &Cancel) -> Result<Answer> {
     let mut session = interpreter.session(SessionOptions::default())?;
-    let mut answer = interpreter.run_in(&mut session, request, &mut |_| {}, cancel)?;
-    if !cancel.is_cancelled() {
-        let end = session.finish(cancel)?;
-        answer.stdout.push_str(&end.stdout);
-        answer.stderr.push_str(&end.stderr);
+    interpreter.run_to_end(&mut session, request, &mut |_| {}, cancel)
+}
+
+/// A model that failed at once is a failure; what came before it failed is an answer.
+fn answered(answer: &Answer) -> Result<Response, Problem> {
+    if answer.stop_reason == StopReason::ModelError && answer.steps.is_empty() {
+        let why = answer.error.as_deref().unwrap_or("the model gave no reply");
+        return Err(Problem::failed(format!("Inference execution failed: {why}")));
     }
-    Ok(answer)
+    Ok(Json(json::answer(answer)).into_response())
 }
 
 fn failed(error: &Error) -> Problem {
@@ -68,6 +67,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::frontend::samples;
+    use crate::sandbox::Status;
 
     fn parse(value: Value) -> Result<Request, Problem> {
         match value {
@@ -81,6 +82,18 @@ mod tests {
         let request = parse(json!({"instruction": "sum 1 to 10", "stream": false})).unwrap();
         assert_eq!((request.instruction.as_str(), request.max_retries), ("sum 1 to 10", 3));
         assert_eq!(parse(json!({"instruction": "x", "max_retries": 1})).unwrap().max_retries, 1);
+    }
+
+    #[test]
+    fn a_model_that_failed_loses_no_attempt() {
+        let failed = Answer {
+            stop_reason: StopReason::ModelError,
+            error: Some("exhausted".into()),
+            ..samples::answer(false, samples::outcome(Status::Error))
+        };
+        assert_eq!(answered(&failed).unwrap().status(), 200);
+        let at_once = Answer { steps: Vec::new(), ..failed };
+        assert!(format!("{:?}", answered(&at_once).unwrap_err()).contains("Inference execution failed: exhausted"));
     }
 
     #[test]

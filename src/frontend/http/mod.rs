@@ -2,6 +2,10 @@
 //!
 //! A route is a file; a handler reads its request, makes one call, and renders. `guard` decides who may speak, `body`
 //! how much and how fast, `work` is the one bridge from async to the synchronous core, `state` what is loaded.
+//!
+//! `/execute` ignores fields that it does not know, since clients of the first design may send more than this one has;
+//! `/v1/exec` refuses them, so that a misspelt limit is not taken for none. Of `/execute`, only a model that failed at
+//! once is a 500: what came before it failed is an answer, whose `stop_reason` is `model_error`.
 
 mod body;
 mod connections;

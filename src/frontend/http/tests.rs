@@ -170,12 +170,13 @@ fn a_client_that_leaves_ends_its_work() {
 
 #[test]
 fn a_daemon_that_stops_answers_what_it_began() {
-    let daemon = Daemon::start();
+    let mut daemon = Daemon::start();
     let mut stream = daemon.connect();
     write!(stream, "GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
     assert!(daemon.slow.recv_timeout(LONG).unwrap());
     daemon.stop.send_replace(true);
     let answer = answer(stream);
     assert_eq!((status(&answer), body(&answer)), ("200", "true"), "{answer}");
+    daemon.thread.take().unwrap().join().unwrap();
     assert!(TcpStream::connect(daemon.address).is_err(), "no new ones");
 }

@@ -285,16 +285,79 @@ fn pruning_removes_our_own_folders_that_nobody_wants_and_nothing_else() {
     assert_eq!(place.staged(), [""; 0]);
 }
 
+fn mode(path: &Path) -> u32 {
+    path.metadata().unwrap().permissions().mode() & 0o777
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
 #[test]
-fn the_cache_is_closed_to_others_and_may_be_reached_through_a_link() {
+fn a_cache_that_is_new_or_was_empty_is_closed_to_others_and_may_be_reached_through_a_link() {
     let above = tempfile::tempdir().unwrap();
     let loose = above.path().join("loose");
     fs::create_dir(&loose).unwrap();
-    fs::set_permissions(&loose, fs::Permissions::from_mode(0o777)).unwrap();
+    set_mode(&loose, 0o777);
     symlink(&loose, above.path().join("link")).unwrap();
     let cache = Cache::open(&above.path().join("link")).unwrap();
     assert_eq!(cache.path(), loose.canonicalize().unwrap());
-    assert_eq!(loose.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    let new = above.path().join("deep/new");
+    Cache::open(&new).unwrap();
+    for folder in [loose, new] {
+        assert_eq!(mode(&folder), 0o700);
+        assert!(folder.join("CACHEDIR.TAG").is_file());
+    }
+}
+
+#[test]
+fn a_folder_that_held_other_things_keeps_its_mode_and_gets_no_tag() {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join(".profile"), "mine").unwrap();
+    fs::create_dir_all(home.path().join("locks/of/mine")).unwrap();
+    for path in [home.path().to_path_buf(), home.path().join("locks")] {
+        set_mode(&path, 0o755);
+    }
+    let cache = Cache::open(home.path()).unwrap();
+    cache.folder(KIND, KEY, "it", &Progress::default(), &Cancel::new(), |staging| fill(staging, "text")).unwrap();
+    assert_eq!((mode(home.path()), mode(&home.path().join("locks"))), (0o755, 0o755));
+    assert!(!home.path().join("CACHEDIR.TAG").exists());
+    for folder in [STAGING, KIND] {
+        assert_eq!(mode(&home.path().join(folder)), 0o700, "{folder}");
+    }
+}
+
+#[test]
+fn a_folder_that_others_can_write_is_refused_with_advice_and_left_as_it_was() {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("something"), "").unwrap();
+    set_mode(home.path(), 0o775);
+    for refused in [Cache::open(home.path()), Cache::inspect(home.path())] {
+        let error = refused.unwrap_err();
+        assert!(error.is_unavailable() && error.to_string().contains("can be written by other users"), "{error:?}");
+        assert!(error.advice().unwrap().contains("SLM_CODE_INTERPRETER_CACHE_DIR"), "{error:?}");
+    }
+    assert_eq!((mode(home.path()), names_in(home.path()).unwrap().len()), (0o775, 1));
+}
+
+#[test]
+fn a_look_finds_what_is_there_and_changes_nothing() {
+    let place = Place::new();
+    let nothing = place.cache.path().join("nowhere");
+    assert_eq!(Cache::inspect(&nothing).unwrap().find(KIND, KEY), None);
+    assert!(!nothing.exists());
+
+    let file = place.build(KEY, "text").unwrap().path().join("file");
+    let seal = place.cache.place(KIND, KEY).join(".seal");
+    let before = fs::read(&seal).unwrap();
+    // The same content in another file: its fingerprint could be noted anew.
+    fs::copy(&file, place.cache.path().join("copy")).unwrap();
+    set_mode(&place.cache.path().join("copy"), 0o600);
+    fs::rename(place.cache.path().join("copy"), &file).unwrap();
+    assert!(Cache::inspect(place.cache.path()).unwrap().find(KIND, KEY).is_some());
+    assert_eq!(fs::read(&seal).unwrap(), before);
+    place.found(KEY);
+    assert_ne!(fs::read(&seal).unwrap(), before, "who may note it does");
 }
 
 #[test]

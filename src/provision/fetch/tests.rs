@@ -228,7 +228,10 @@ fn a_wheel_at_hand_is_used_offline_and_only_if_it_is_the_pinned_one() {
 #[test]
 fn a_library_named_by_the_user_is_used_in_place_if_nobody_else_can_write_it() {
     let mut place = Place::new();
-    let library = place.above.path().join("libonnxruntime.so.1");
+    let folder = place.above.path().join("lib");
+    fs::create_dir(&folder).unwrap();
+    fs::set_permissions(&folder, Permissions::from_mode(0o755)).unwrap();
+    let library = folder.join("libonnxruntime.so.1");
     fs::write(&library, "a library").unwrap();
     place.config.onnxruntime = Some(library.clone());
     let found = || fetch_onnxruntime(&place.config, &place.cache, &Progress::default(), &Cancel::new());
@@ -242,7 +245,15 @@ fn a_library_named_by_the_user_is_used_in_place_if_nobody_else_can_write_it() {
     fs::set_permissions(&library, Permissions::from_mode(0o644)).unwrap();
     if chown(&library, Some(1234), None).is_ok() {
         assert!(found().unwrap_err().to_string().contains("another user"));
+        chown(&library, Some(rustix::process::geteuid().as_raw()), None).unwrap();
     }
+    found().unwrap();
+    for mode in [0o775, 0o777, 0o1777] {
+        fs::set_permissions(&folder, Permissions::from_mode(mode)).unwrap();
+        let error = found().unwrap_err();
+        assert!(error.to_string().contains("its folder can be written by other users"), "{error}");
+    }
+    fs::set_permissions(&folder, Permissions::from_mode(0o755)).unwrap();
     fs::remove_file(&library).unwrap();
     assert!(found().unwrap_err().advice().unwrap().contains("SLM_CODE_INTERPRETER_ONNXRUNTIME"));
 }

@@ -1,8 +1,8 @@
 //! Unix: owner and mode bits decide, device, inode and both times tell of a change.
 
-use std::fs::{self, File, Metadata, OpenOptions, Permissions};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command};
@@ -47,6 +47,11 @@ pub(in crate::provision) fn not_ours_nor_roots(metadata: &Metadata) -> Option<St
 fn writable_by_others(metadata: &Metadata) -> Option<String> {
     let mode = metadata.mode() & 0o7777;
     (mode & 0o022 != 0).then(|| format!("can be written by other users (mode {mode:o})"))
+}
+
+/// Makes a folder that was never open to others, not even for a moment.
+pub(in crate::provision) fn create_private(path: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(0o700).create(path)
 }
 
 /// Takes from everyone else what they may do with a file or folder of ours. Root could do it with those of others too,

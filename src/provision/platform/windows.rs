@@ -39,6 +39,10 @@ pub(in crate::provision) fn not_ours_nor_roots(_metadata: &Metadata) -> Option<S
     None
 }
 
+pub(in crate::provision) fn create_private(path: &Path) -> io::Result<()> {
+    std::fs::create_dir(path)
+}
+
 pub(in crate::provision) fn make_private(_path: &Path, _metadata: &Metadata) -> io::Result<()> {
     Ok(())
 }

@@ -171,6 +171,35 @@ fn exit_handlers_belong_to_the_last_cell() {
 }
 
 #[test]
+fn what_exit_handlers_write_comes_out_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let code = "import atexit\natexit.register(lambda: open('late.txt', 'w').write('late'))\nNone";
+    let outcome = run(&["exec", "--json", "--out", out.to_str().unwrap(), "-c", code]).exits(0).json();
+    assert_eq!(std::fs::read_to_string(out.join("late.txt")).unwrap(), "late");
+    assert_eq!(outcome["files"][0]["path"], "late.txt");
+}
+
+#[test]
+fn a_session_that_died_has_no_end_and_costs_nothing_more() {
+    let code = "import atexit, os\natexit.register(lambda: print('bye'))\nprint('hi', flush=True)\nos._exit(3)";
+    let outcome = cell(code, 3);
+    assert_eq!(outcome["stdout"], "hi\n");
+    assert_eq!(outcome["note"].as_str().unwrap().matches("the state was reset").count(), 1, "{outcome}");
+}
+
+#[test]
+fn results_that_cannot_be_copied_out_lose_no_outcome() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    std::fs::create_dir_all(out.join("made.txt")).unwrap();
+    let code = "open('made.txt', 'w').write('x')\nprint('done')";
+    let done = run(&["exec", "--json", "--out", out.to_str().unwrap(), "-c", code]).exits(70);
+    assert_eq!(done.json()["stdout"], "done\n");
+    assert!(done.stderr.starts_with("error: ") && done.stderr.contains("copying results"), "{}", done.stderr);
+}
+
+#[test]
 fn terminal_escapes_pass_to_a_pipe_unchanged() {
     assert_eq!(run(&["exec", "-c", "print('\\x1b[31mred')"]).exits(0).stdout, "\x1b[31mred\n");
 }

@@ -1,11 +1,11 @@
 //! Ctrl-C ends whatever the guest does, at once, and what it had printed is still told.
 
-use std::io::Read;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::tool::{await_line, ready, tool, wait};
+use crate::tool::{ready, tool, until, wait};
 
 /// A limit that would end the cell comes much later than this.
 const AT_ONCE: Duration = Duration::from_secs(30);
@@ -14,19 +14,26 @@ const AT_ONCE: Duration = Duration::from_secs(30);
 #[track_caller]
 fn interrupted(code: &str, signal: Signal) -> serde_json::Value {
     ready();
-    let mut child = tool(&["exec", "--json", "--verbose", "--timeout", "3600", "-c", code]).spawn().unwrap();
-    let mut rest = await_line(child.stderr.take().unwrap(), "cell 1 of 1 begins", 1);
-    let pid = Pid::from_child(&child);
-    kill_process(pid, signal).unwrap();
+    // The session's folder is made here, so that what the cell writes tells that it runs.
+    let temporary = tempfile::tempdir().unwrap();
+    let code = format!("open('started', 'w').close()\n{code}");
+    let mut command = tool(&["exec", "--json", "--timeout", "3600", "-c", &code]);
+    let child = command.env("TMPDIR", temporary.path()).spawn().unwrap();
+    until("the cell's file", || has_started(temporary.path()));
+    kill_process(Pid::from_child(&child), signal).unwrap();
     let start = Instant::now();
-    let drain = std::thread::spawn(move || rest.read_to_end(&mut Vec::new()));
     let done = wait(child, AT_ONCE).exits(130);
-    drain.join().unwrap().unwrap();
     assert!(start.elapsed() < AT_ONCE);
+    assert_eq!(std::fs::read_dir(temporary.path()).unwrap().count(), 0, "the session's folder is gone");
     let outcome = done.json();
     assert_eq!(outcome["status"], "cancelled");
     assert_eq!(outcome["limit"], serde_json::Value::Null);
     outcome
+}
+
+fn has_started(temporary: &Path) -> bool {
+    let sessions = std::fs::read_dir(temporary).unwrap().flatten();
+    sessions.into_iter().any(|session| session.path().join("work/started").exists())
 }
 
 #[test]

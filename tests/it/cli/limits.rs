@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use serde_json::{Value, json};
+
 use crate::tool::run;
 
 /// The limits of these tests are seconds; only a stop that does not work takes longer than this.
@@ -17,7 +19,8 @@ fn timed_out(code: &str) -> serde_json::Value {
     assert_eq!(outcome["limit"]["name"], "wall");
     assert_eq!(outcome["limit"]["allowed"], 2.0);
     assert_eq!(outcome["limit"]["unit"], "s");
-    assert!(outcome["limit"]["used"].as_f64().unwrap() >= 2.0, "{outcome}");
+    let used = outcome["limit"]["used"].as_f64().unwrap();
+    assert!((2.0..3.0).contains(&used), "{outcome}");
     outcome
 }
 
@@ -84,6 +87,19 @@ fn a_bomb_is_a_memory_error() {
 }
 
 #[test]
+fn an_abort_is_a_crash_and_after_a_refused_growth_a_matter_of_memory() {
+    let crashed = run(&["exec", "--json", "-c", "import os\nprint('before', flush=True)\nos.abort()"]).exits(70).json();
+    assert_eq!((&crashed["status"], &crashed["stdout"]), (&json!("crashed"), &json!("before\n")));
+    assert_eq!(crashed["limit"], Value::Null);
+    let code = "import os\ntry: x = bytearray(300 << 20)\nexcept MemoryError: os.abort()";
+    let memory = run(&["exec", "--json", "--memory", "256", "-c", code]).exits(137).json();
+    assert_eq!((&memory["status"], &memory["limit"]["name"]), (&json!("memory"), &json!("memory")));
+    assert_eq!((&memory["limit"]["allowed"], &memory["limit"]["unit"]), (&json!(256 << 20), &json!("bytes")));
+    let used = memory["limit"]["used"].as_u64().unwrap();
+    assert!((1 << 20..=256 << 20).contains(&used), "{memory}");
+}
+
+#[test]
 fn a_session_goes_on_after_a_stop() {
     let arguments = ["exec", "--json", "--keep-going", "--timeout", "2", "-c", "while True: pass", "-c", "1 + 1"];
     let outcomes = run(&arguments).exits(0).json();
@@ -98,6 +114,18 @@ fn a_person_reads_which_limit_it_was() {
     assert_eq!(done.stdout, "before\n");
     assert!(done.stderr.contains("slm-code-interpreter: stopped after 2."), "{}", done.stderr);
     assert!(done.stderr.contains("--timeout SECONDS"), "{}", done.stderr);
+    assert_eq!(done.stderr.lines().count(), 1, "nothing goes on, so nothing is said about that: {}", done.stderr);
+}
+
+#[test]
+fn a_reset_is_told_to_a_person_when_another_cell_follows_and_to_a_program_always() {
+    let stopped = ["exec", "--timeout", "1", "-c", "while True: pass"];
+    let followed = run(&[&stopped[..], &["--keep-going", "-c", "1"]].concat()).exits(0);
+    assert!(followed.stderr.contains("the state was reset"), "{}", followed.stderr);
+    let unfollowed = run(&[&stopped[..], &["-c", "1"]].concat()).exits(124);
+    assert!(!unfollowed.stderr.contains("reset"), "{}", unfollowed.stderr);
+    let outcome = run(&[&stopped[..], &["--json"]].concat()).exits(124).json();
+    assert!(outcome["note"].as_str().unwrap().contains("the state was reset"), "{outcome}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::tool::{Done, run, run_with};
+use crate::tool::{Done, finish, ready, run, run_with, tool};
 
 /// A file of replies, and the value of `--model` for it.
 fn script(folder: &Path, replies: &[&str]) -> String {
@@ -56,6 +56,70 @@ fn no_success_shows_the_last_error() {
 }
 
 #[test]
+fn a_stop_is_told_once_and_a_reply_without_a_program_too() {
+    let done = ask(&[&fenced("print('so far')\nwhile True: pass")], &["--max-retries", "1", "--timeout", "1"]).exits(1);
+    assert_eq!(done.stdout, "so far\n");
+    let lines: Vec<_> = done.stderr.lines().collect();
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert!(lines[0].contains("stopped after 1.") && lines[0].contains("--timeout SECONDS"), "{lines:?}");
+    assert!(lines[1].contains("no success after 1 attempt") && !lines[1].contains("stopped"), "{lines:?}");
+    let done = ask(&["I cannot do that."], &["--max-retries", "1"]).exits(1);
+    assert_eq!(done.stderr.matches("no program").count(), 1, "{}", done.stderr);
+}
+
+#[test]
+fn displays_are_shown_as_in_a_cell() {
+    let done = ask(&[&fenced("display('shown')\n6 * 7")], &[]).exits(0);
+    assert_eq!(done.stdout, "'shown'\n42\n");
+}
+
+#[test]
+fn the_config_file_that_is_named_is_the_only_one() {
+    ready();
+    let folder = tempfile::tempdir().unwrap();
+    let model = script(folder.path(), &[&fenced("print(6 * 7)")]);
+    let mine = folder.path().join("mine.toml");
+    std::fs::write(&mine, format!("model = '{model}'\n")).unwrap();
+    let named = ["run", "Print the answer.", "--config", mine.to_str().unwrap()];
+    assert_eq!(finish(tool(&named)).exits(0).stdout, "42\n");
+
+    // Where the platform keeps its own on Linux: what `mine` leaves open is not taken from there.
+    let platform = folder.path().join("slm-code-interpreter");
+    std::fs::create_dir(&platform).unwrap();
+    std::fs::write(platform.join("config.toml"), "model = 'scripted:/nowhere/other.jsonl'").unwrap();
+    std::fs::write(&mine, "onnxruntime = '/nowhere/onnxruntime.so'\noffline = true\n").unwrap();
+    let mut command = tool(&named);
+    command.env("XDG_CONFIG_HOME", folder.path()).env_remove("SLM_CODE_INTERPRETER_MODEL_PATH");
+    let done = finish(command).exits(69);
+    assert!(!done.stderr.contains("other.jsonl"), "{}", done.stderr);
+}
+
+#[test]
+fn what_exit_handlers_print_and_write_is_part_of_the_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let code = "import atexit\ndef late():\n    open('late.txt', 'w').write('late')\n    print('bye')\natexit.register(late)\nprint('hi')";
+    let out_flag = ["--out", out.to_str().unwrap()];
+    let answer = ask(&[&fenced(code)], &[&out_flag[..], &["--json"]].concat()).exits(0).json();
+    assert_eq!(answer["stdout"], "hi\nbye\n");
+    assert_eq!(answer["steps"][0]["outcome"]["files"][0]["path"], "late.txt");
+    assert_eq!(std::fs::read_to_string(out.join("late.txt")).unwrap(), "late");
+    assert_eq!(ask(&[&fenced(code)], &out_flag).exits(0).stdout, "hi\nbye\n");
+}
+
+#[test]
+fn exit_handlers_that_do_not_end_change_no_success() {
+    let code = "import atexit\ndef spin():\n    while True: pass\natexit.register(spin)\nprint('hi')";
+    let answer = ask(&[&fenced(code)], &["--json", "--timeout", "1"]).exits(0).json();
+    assert_eq!((&answer["success"], &answer["stdout"]), (&json!(true), &json!("hi\n")));
+    assert_eq!(answer["steps"][0]["outcome"]["status"], "ok");
+    assert!(answer["stderr"].as_str().unwrap().contains("the exit handlers did not end well: timeout"), "{answer}");
+    let done = ask(&[&fenced(code)], &["--timeout", "1"]).exits(0);
+    assert_eq!(done.stdout, "hi\n");
+    assert_eq!(done.stderr, "slm-code-interpreter: the exit handlers did not end well: timeout\n");
+}
+
+#[test]
 fn an_answer_is_one_document() {
     let replies = [fenced("print(answer)"), fenced("print(42)")];
     let answer = ask(&[&replies[0], &replies[1]], &["--json"]).exits(0).json();
@@ -85,6 +149,7 @@ fn data_comes_from_a_flag_a_file_or_a_pipe() {
     assert_eq!(run(&[&base[..], &["--user-input", "from a flag"]].concat()).exits(0).stdout, "FROM A FLAG\n");
     assert_eq!(run(&[&base[..], &["--user-input", &at]].concat()).exits(0).stdout, "FROM A FILE\n");
     assert_eq!(run_with(&base, "from a pipe").exits(0).stdout, "FROM A PIPE\n");
+    assert_eq!(run_with(&[&base[..], &["--user-input", "@-"]].concat(), "asked for").exits(0).stdout, "ASKED FOR\n");
     assert_eq!(run_with(&[&base[..], &["--user-input", "-x"]].concat(), "unread").exits(0).stdout, "-X\n");
 }
 

@@ -4,10 +4,12 @@ use crate::tool::{bare_tool, finish, run};
 
 #[test]
 fn an_empty_cache_is_not_complete() {
-    let cache = tempfile::tempdir().unwrap();
-    let done = finish(bare_tool(cache.path(), &["setup", "--check"])).exits(69);
+    let folder = tempfile::tempdir().unwrap();
+    let cache = folder.path().join("cache");
+    let done = finish(bare_tool(&cache, &["setup", "--check"])).exits(69);
     assert!(done.stdout.contains("missing") && done.stdout.contains("MB"), "{}", done.stdout);
-    let document = finish(bare_tool(cache.path(), &["setup", "--check", "--json"])).exits(69).json();
+    let document = finish(bare_tool(&cache, &["setup", "--check", "--json"])).exits(69).json();
+    assert!(!cache.exists(), "a look makes nothing");
     assert_eq!(document["complete"], false);
     let items = document["items"].as_array().unwrap();
     assert!(items.iter().any(|item| item["present"] == false));
@@ -28,6 +30,20 @@ fn without_a_runtime_the_reason_and_the_remedy_are_told() {
     }
     let document = finish(bare_tool(cache.path(), &["exec", "--json", "-c", "1"])).exits(69).json();
     assert!(document["error"].as_str().unwrap().contains("SLM_CODE_INTERPRETER_PYTHON_WHEEL"), "{document}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_home_folder_as_the_cache_keeps_its_mode() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join(".profile"), "").unwrap();
+    std::fs::set_permissions(home.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    for arguments in [&["setup", "--check"][..], &["exec", "-c", "1"]] {
+        finish(bare_tool(home.path(), arguments)).exits(69);
+        assert_eq!(home.path().metadata().unwrap().permissions().mode() & 0o777, 0o755, "{arguments:?}");
+        assert!(!home.path().join("CACHEDIR.TAG").exists(), "{arguments:?}");
+    }
 }
 
 #[test]

@@ -27,7 +27,7 @@ const GLANCE: Duration = Duration::from_millis(20);
 
 /// All of standard input, because the caller asked for it: waits for as long as it takes.
 pub fn whole(cancel: &Cancel) -> Result<String> {
-    let bytes = drain(io::stdin(), None, &mut || {}, cancel)?;
+    let bytes = drain("standard input", || Ok(io::stdin()), None, &mut || {}, cancel)?;
     text("standard input", bytes)
 }
 
@@ -38,19 +38,24 @@ pub fn piped(console: &Console, cancel: &Cancel) -> Result<Option<String>> {
         return Ok(None);
     }
     let mut notice = || console.say("waiting for data on standard input (`< /dev/null` says that there is none)");
-    let bytes = drain(io::stdin(), Some(PATIENCE), &mut notice, cancel)?;
+    let bytes = drain("standard input", || Ok(io::stdin()), Some(PATIENCE), &mut notice, cancel)?;
     if bytes.is_none() {
         console.warn("standard input stayed silent and is left alone; `--user-input @-` waits for it");
     }
     text("standard input", bytes).map(|text| Some(text).filter(|text| !text.is_empty()))
 }
 
-/// A text file named on the command line.
-pub fn file(path: &Path) -> Result<String> {
-    let cannot = |error| Error::usage(error).context(format!("cannot read {}", path.display()));
-    let mut bytes = Vec::new();
-    File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes)).map_err(cannot)?;
-    text(&path.display().to_string(), Some(bytes))
+/// A text file named on the command line. A pipe may be named too, as the shell's `<(command)` does: like standard
+/// input it is waited for, until the work is cancelled.
+pub fn file(path: &Path, cancel: &Cancel) -> Result<String> {
+    let name = path.display().to_string();
+    let found = path.metadata().map_err(|error| Error::usage(error).context(format!("cannot read {name}")))?;
+    if found.is_dir() {
+        return Err(Error::usage(format!("cannot read {name}: a folder")));
+    }
+    let place = path.to_owned();
+    let bytes = drain(&name, move || File::open(place), None, &mut || {}, cancel)?;
+    text(&name, bytes)
 }
 
 fn text(source: &str, bytes: Option<Vec<u8>>) -> Result<String> {
@@ -64,16 +69,22 @@ fn text(source: &str, bytes: Option<Vec<u8>>) -> Result<String> {
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
-/// Reads to the end, or to just over the bound. `None`: not a byte, and no end, within `patience`.
-fn drain(
-    mut source: impl Read + Send + 'static,
+/// Reads what `open` opens to the end, or to just over the bound. `None`: not a byte, and no end, within `patience`.
+fn drain<R: Read>(
+    name: &str,
+    open: impl FnOnce() -> io::Result<R> + Send + 'static,
     patience: Option<Duration>,
     notice: &mut dyn FnMut(),
     cancel: &Cancel,
 ) -> Result<Option<Vec<u8>>> {
-    // A read cannot be interrupted, so it is a thread of its own, which is left behind when nobody waits any more.
+    // Neither opening nor reading can be interrupted, so they have a thread of their own, which is left behind when
+    // nobody waits any more.
     let (sender, pieces) = sync_channel::<io::Result<Vec<u8>>>(1);
     std::thread::spawn(move || {
+        let mut source = match open() {
+            Ok(source) => source,
+            Err(error) => return drop(sender.send(Err(error))),
+        };
         loop {
             let mut piece = vec![0; 64 << 10];
             let read = source.read(&mut piece).map(|length| {
@@ -95,7 +106,7 @@ fn drain(
         match pieces.recv_timeout(GLANCE) {
             Ok(Ok(piece)) if piece.is_empty() => break,
             Ok(Ok(piece)) => bytes.extend_from_slice(&piece),
-            Ok(Err(error)) => return Err(Error::usage(error).context("cannot read standard input")),
+            Ok(Err(error)) => return Err(Error::usage(error).context(format!("cannot read {name}"))),
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) if !bytes.is_empty() => {}
             Err(RecvTimeoutError::Timeout) => {
@@ -117,7 +128,7 @@ mod tests {
     use super::*;
 
     fn read(source: impl Read + Send + 'static, patience: Option<Duration>) -> Result<Option<Vec<u8>>> {
-        drain(source, patience, &mut || {}, &Cancel::new())
+        drain("it", || Ok(source), patience, &mut || {}, &Cancel::new())
     }
 
     /// Brings nothing and does not end while the other end lives.
@@ -146,7 +157,31 @@ mod tests {
         let (reader, _writer) = silent_pipe();
         let cancel = Cancel::new();
         cancel.cancel();
-        assert!(drain(reader, None, &mut || {}, &cancel).unwrap_err().is_cancelled());
+        assert!(drain("it", || Ok(reader), None, &mut || {}, &cancel).unwrap_err().is_cancelled());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_that_is_named_is_read_and_a_wait_for_its_writer_can_be_cancelled() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = |name: &str| {
+            let path = folder.path().join(name);
+            rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).unwrap();
+            path
+        };
+        let cancelled = Cancel::new();
+        cancelled.cancel();
+        assert!(file(&pipe("nobody writes to it"), &cancelled).unwrap_err().is_cancelled());
+        let pipe = pipe("pipe");
+        let writer = {
+            let pipe = pipe.clone();
+            std::thread::spawn(move || std::fs::write(pipe, "through a pipe").unwrap())
+        };
+        assert_eq!(file(&pipe, &Cancel::new()).unwrap(), "through a pipe");
+        writer.join().unwrap();
+        assert!(file(folder.path(), &Cancel::new()).unwrap_err().to_string().contains("a folder"));
+        let none = file(&folder.path().join("none"), &Cancel::new()).unwrap_err();
+        assert!(none.is_usage() && none.to_string().contains("none: "), "{none}");
     }
 
     #[test]

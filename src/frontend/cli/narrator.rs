@@ -9,13 +9,14 @@ use indicatif::ProgressBar;
 use super::console::Console;
 use super::{NAME, render};
 use crate::Event;
-use crate::frontend::inert::inert;
+use crate::frontend::visible::visible;
 use crate::sandbox::{Outcome, Status};
 
+const NO_PROGRAM: &str = "the reply held no program";
 const DIM: &str = "\x1b[2m";
 const PLAIN: &str = "\x1b[0m";
 
-pub struct Watch<W> {
+pub struct Narrator<W> {
     to: W,
     quiet: bool,
     /// Somebody is looking: `to` is a terminal.
@@ -30,17 +31,17 @@ pub struct Watch<W> {
 struct Attempt {
     number: usize,
     of: usize,
-    /// Its program ran.
-    ran: bool,
+    /// What became of it: told when another attempt follows, since the last one is shown in full at the end.
+    told: Option<String>,
 }
 
-impl Watch<std::io::Stderr> {
+impl Narrator<std::io::Stderr> {
     pub fn new(console: &Console) -> Self {
         Self::onto(std::io::stderr(), console.quiet, console.err_is_terminal(), console.colour())
     }
 }
 
-impl<W: Write> Watch<W> {
+impl<W: Write> Narrator<W> {
     fn onto(to: W, quiet: bool, live: bool, colour: bool) -> Self {
         Self { to, quiet, live: live && !quiet, colour, spinner: None, mid_line: false, attempt: None }
     }
@@ -49,7 +50,7 @@ impl<W: Write> Watch<W> {
         match event {
             Event::Attempt { number, of } => {
                 self.close_attempt();
-                self.attempt = Some(Attempt { number, of, ran: false });
+                self.attempt = Some(Attempt { number, of, told: Some(NO_PROGRAM.into()) });
                 self.spin("thinking");
             }
             Event::Text(piece) => self.text(piece),
@@ -86,32 +87,28 @@ impl<W: Write> Watch<W> {
             self.write(DIM);
         }
         self.mid_line = true;
-        self.write(&inert(piece));
+        self.write(&visible(piece));
     }
 
     fn outcome(&mut self, outcome: &Outcome) {
         self.settle();
-        let Some(attempt) = &mut self.attempt else { return };
-        attempt.ran = true;
-        // The last attempt's failure is shown in full at the end.
-        if attempt.number < attempt.of && !matches!(outcome.status, Status::Ok | Status::Cancelled) {
-            let (number, of) = (attempt.number, attempt.of);
-            self.line(&format!("attempt {number} of {of}: {}", failure(outcome)));
+        if let Some(attempt) = &mut self.attempt {
+            attempt.told = (!matches!(outcome.status, Status::Ok | Status::Cancelled)).then(|| failure(outcome));
         }
     }
 
-    /// An attempt that ends without a program having run had no program.
+    /// Tells what became of the attempt that another one follows.
     fn close_attempt(&mut self) {
         self.settle();
-        if let Some(Attempt { number, of, ran: false }) = self.attempt {
-            self.line(&format!("attempt {number} of {of}: the reply held no program"));
+        if let Some(Attempt { number, of, told: Some(told) }) = self.attempt.take() {
+            self.line(&format!("attempt {number} of {of}: {told}"));
         }
     }
 
     fn line(&mut self, line: &str) {
         if !self.quiet {
             let line = format!("{NAME}: {}", line.lines().next().unwrap_or_default());
-            let line = if self.live { inert(&line).into_owned() } else { line };
+            let line = if self.live { visible(&line).into_owned() } else { line };
             self.write(&format!("{line}\n"));
         }
     }
@@ -147,10 +144,10 @@ mod tests {
     use super::*;
     use crate::frontend::samples;
 
-    /// What a watch writes of a run whose first program fails, whose second reply has none, and whose third works.
+    /// What is written of a run whose first program fails, whose second reply has none, and whose third works.
     fn written(quiet: bool, live: bool, colour: bool) -> String {
         let mut written = Vec::new();
-        let mut watch = Watch::onto(&mut written, quiet, live, colour);
+        let mut narrator = Narrator::onto(&mut written, quiet, live, colour);
         for event in [
             Event::Attempt { number: 1, of: 3 },
             Event::Text("pri\x1b[2J"),
@@ -163,9 +160,9 @@ mod tests {
             Event::Code("print(1)"),
             Event::Outcome(&samples::outcome(Status::Ok)),
         ] {
-            watch.event(event);
+            narrator.event(event);
         }
-        watch.settle();
+        narrator.settle();
         String::from_utf8(written).unwrap()
     }
 
@@ -182,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_also_gets_the_models_words_made_inert() {
+    fn a_terminal_also_gets_the_models_words_made_harmless() {
         let plain = written(false, true, false);
         assert_eq!(plain, format!("pri\\x1b[2Jnt(x)\n{}Sorry.\n{}", LINES[0], LINES[1]));
         let dim = written(false, true, true);

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 /// Control characters, and the invisible ones that reorder text, become escapes in Python's notation (`\x1b`);
 /// newline, tab and every other printable character, emoji sequences included, stay.
-pub fn inert(text: &str) -> Cow<'_, str> {
+pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_active) {
         return Cow::Borrowed(text);
     }
@@ -37,19 +37,19 @@ mod tests {
 
     #[test]
     fn what_a_terminal_would_obey_becomes_visible() {
-        assert_eq!(inert("\x1b[31mred\x1b[0m"), "\\x1b[31mred\\x1b[0m");
-        assert_eq!(inert("\x1b]0;title\x07"), "\\x1b]0;title\\x07");
-        assert_eq!(inert("a\u{9b}2J"), "a\\x9b2J", "the one-character CSI of C1");
-        assert_eq!(inert("safe\rrm -rf"), "safe\\x0drm -rf", "overwriting the line");
-        assert_eq!(inert("a\x08\x7f\0"), "a\\x08\\x7f\\x00");
-        assert_eq!(inert("user\u{202e}gpj.exe"), "user\\u202egpj.exe");
+        assert_eq!(visible("\x1b[31mred\x1b[0m"), "\\x1b[31mred\\x1b[0m");
+        assert_eq!(visible("\x1b]0;title\x07"), "\\x1b]0;title\\x07");
+        assert_eq!(visible("a\u{9b}2J"), "a\\x9b2J", "the one-character CSI of C1");
+        assert_eq!(visible("safe\rrm -rf"), "safe\\x0drm -rf", "overwriting the line");
+        assert_eq!(visible("a\x08\x7f\0"), "a\\x08\\x7f\\x00");
+        assert_eq!(visible("user\u{202e}gpj.exe"), "user\\u202egpj.exe");
     }
 
     #[test]
     fn text_stays_as_it_is() {
         for text in ["", "a\tb\n", "Zürich 東京 🤷🏽‍♀️ नमस्ते", "│ ┌─┐ … ∑"] {
-            assert!(matches!(inert(text), Cow::Borrowed(same) if same == text), "{text:?}");
+            assert!(matches!(visible(text), Cow::Borrowed(same) if same == text), "{text:?}");
         }
-        assert_eq!(inert("one\r\ntwo\x07"), "one\ntwo\\x07");
+        assert_eq!(visible("one\r\ntwo\x07"), "one\ntwo\\x07");
     }
 }
