@@ -50,14 +50,14 @@ pub(super) fn examples() -> Vec<Message> {
 
 /// A program as the assistant should have said it.
 pub(super) fn reply(code: &str) -> String {
-    format!("{PREFILL}{code}\n```")
+    fenced("python", code)
 }
 
 /// The instruction, after the data if there is any.
 pub(super) fn question(instruction: &str, user_input: Option<&str>, preview: Preview) -> String {
     let Some(input) = user_input else { return instruction.to_owned() };
     let (shown, note) = excerpt(input, preview);
-    format!("The variable user_input holds this text{note}:\n{}\n\n{instruction}", fenced(shown))
+    format!("The variable user_input holds this text{note}:\n{}\n\n{instruction}", fenced("", shown))
 }
 
 /// The beginning of the data, whole lines of it if that is possible, and what was left out.
