@@ -21,7 +21,8 @@ pub(super) struct Transcript<'a> {
 
 impl<'a> Transcript<'a> {
     pub(super) fn new(request: &'a Request) -> Self {
-        Self { request, preview: Preview::Usual, examples: prompt::examples(), failed: Vec::new(), note: None }
+        let examples = prompt::examples(request.user_input.is_some());
+        Self { request, preview: Preview::Usual, examples, failed: Vec::new(), note: None }
     }
 
     pub(super) fn messages(&self) -> Vec<Message> {
@@ -111,6 +112,18 @@ mod tests {
             assert_eq!(message.role, if n % 2 == 0 { Role::User } else { Role::Assistant }, "message {n}");
             assert!(!message.content.is_empty());
         }
+    }
+
+    #[test]
+    fn questions_about_data_come_after_examples_with_data() {
+        let questions = |input: Option<&str>| -> Vec<bool> {
+            let request = request(input);
+            let messages = Transcript::new(&request).messages();
+            let asked = messages.iter().filter(|message| message.role == Role::User);
+            asked.map(|message| message.content.contains("user_input")).collect()
+        };
+        assert_eq!(questions(Some("a,b\n1,2")), [true; 5]);
+        assert!(!questions(None).into_iter().skip(1).any(|shown| shown));
     }
 
     #[test]
