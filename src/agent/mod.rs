@@ -178,13 +178,10 @@ impl<'a> Run<'a> {
         let mut tokens = Tokens::default();
         loop {
             let messages = self.transcript.messages();
-            let prompt = Prompt {
-                messages: &messages,
-                prefill: prompt::PREFILL,
-                stop: &prompt::STOP,
-                max_tokens: self.request.max_tokens,
-                sampling: &sampling,
-            };
+            let prompt = Prompt::new(&messages, &sampling)
+                .with_prefill(prompt::PREFILL)
+                .with_stop(&prompt::STOP)
+                .with_max_tokens(self.request.max_tokens);
             match model.generate(&prompt, &mut |text| observer(Event::Text(text)), cancel) {
                 Ok(reply) if reply.finish == Finish::Cancelled => {
                     return Err(Stop { partial: Some(reply), ..Stop::new(StopReason::Cancelled, None) });
@@ -282,11 +279,8 @@ fn sampling(asked: &Sampling, number: usize) -> Sampling {
 
 fn refused(refusal: Refusal) -> Stop {
     match refusal {
-        Refusal::Context { prompt_tokens, n_ctx } => {
-            let error = format!(
-                "the prompt has {prompt_tokens} tokens and the context holds {n_ctx}: \
-                 shorten the instruction or the input, or raise --n-ctx"
-            );
+        Refusal::Context { .. } => {
+            let error = format!("{refusal}: shorten the instruction or the input, or raise --n-ctx");
             Stop::new(StopReason::Context, Some(error))
         }
         Refusal::Failed(error) if error.is_cancelled() => Stop::new(StopReason::Cancelled, None),

@@ -48,12 +48,7 @@ pub(super) struct Planned {
 
 impl Planned {
     pub(super) fn new(replies: &[&str]) -> Self {
-        let reply = |text: &&str| Reply {
-            text: (*text).to_owned(),
-            prompt_tokens: 0,
-            completion_tokens: text.len().div_ceil(4),
-            finish: Finish::EndOfTurn,
-        };
+        let reply = |text: &&str| Reply::new(*text, Finish::EndOfTurn).with_tokens(0, text.len().div_ceil(4));
         Self { replies: replies.iter().map(reply).collect(), n_ctx: 1 << 20, asked: Vec::new() }
     }
 

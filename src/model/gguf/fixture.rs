@@ -40,12 +40,17 @@ impl Fixture {
 
     pub fn tensor(&mut self, name: &str, dims: &[u64], kind: u32, data: &[u8]) {
         self.data.resize(self.data.len().next_multiple_of(32), 0);
+        self.tensor_at(name, dims, kind, self.data.len() as u64);
+        self.data.extend(data);
+    }
+
+    /// A tensor that says its data begin at `start`.
+    pub fn tensor_at(&mut self, name: &str, dims: &[u64], kind: u32, start: u64) {
         self.entries.extend(text(name));
         self.entries.extend((dims.len() as u32).to_le_bytes());
         self.entries.extend(dims.iter().flat_map(|dim| dim.to_le_bytes()));
         self.entries.extend(kind.to_le_bytes());
-        self.entries.extend((self.data.len() as u64).to_le_bytes());
-        self.data.extend(data);
+        self.entries.extend(start.to_le_bytes());
         self.tensors_written += 1;
     }
 

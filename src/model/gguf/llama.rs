@@ -30,9 +30,14 @@ pub(super) struct Shape {
     rope_base: f64,
 }
 
-/// Ceilings far above any model that runs on a CPU; they keep products of two sizes from overflowing.
-const MAX_LAYERS: usize = 1024;
+/// Ceilings far above any model that runs on a CPU; they keep products of two sizes from overflowing, and what is
+/// computed and kept for each layer small.
+const MAX_LAYERS: usize = 256;
 const MAX_SIZE: usize = 1 << 20;
+const MAX_HEAD_DIM: usize = 1024;
+/// Positions × head size that the rotary tables are made for, 128 MiB of floats: 131,072 positions for heads of 128. A
+/// model that claims more is used with a shorter context.
+const MAX_ROTARY: usize = 1 << 24;
 
 impl Shape {
     pub fn read(metadata: &Metadata, vocabulary: usize) -> Result<Self> {
@@ -50,13 +55,19 @@ impl Shape {
             true => size("attention.head_count_kv", MAX_SIZE)?,
             false => heads,
         };
+        let head_dim = width / heads;
+        if head_dim > MAX_HEAD_DIM {
+            return Err(Error::model(format!(
+                "its heads are {head_dim} wide (width {width}, {heads} heads); at most {MAX_HEAD_DIM} are possible"
+            )));
+        }
         let shape = Self {
             layers: size("block_count", MAX_LAYERS)?,
-            context: size("context_length", MAX_SIZE)?,
+            context: size("context_length", MAX_SIZE)?.min(MAX_ROTARY / head_dim.max(1)),
             hidden: size("feed_forward_length", MAX_SIZE)?,
-            head_dim: width / heads,
+            head_dim,
             epsilon: required(EPSILON, metadata.float(EPSILON))? as f32,
-            rope_base: metadata.float("llama.rope.freq_base")?.unwrap_or(10_000.0),
+            rope_base: rope_base(metadata)?,
             width,
             heads,
             kv_heads,
@@ -76,6 +87,14 @@ impl Shape {
 }
 
 const EPSILON: &str = "llama.attention.layer_norm_rms_epsilon";
+const ROPE_BASE: &str = "llama.rope.freq_base";
+
+fn rope_base(metadata: &Metadata) -> Result<f64> {
+    match metadata.float(ROPE_BASE)?.unwrap_or(10_000.0) {
+        base if base.is_finite() && base > 0.0 => Ok(base),
+        base => Err(Error::model(format!("its metadata `{ROPE_BASE}` is {base}"))),
+    }
+}
 
 fn refuse_scaled_rope(metadata: &Metadata) -> Result<()> {
     match metadata.text("llama.rope.scaling.type")? {
@@ -180,12 +199,8 @@ impl Decoder<'_> {
         let total = self.graph.node("Cast", &[&total], &as_int32);
 
         let (context, half, base) = (self.shape.context, self.shape.head_dim / 2, self.shape.rope_base);
-        let angles = (0..context).flat_map(|position| {
-            (0..half).map(move |i| {
-                let exponent = (2 * i) as f64 / (2 * half) as f64;
-                position as f64 / base.powf(exponent)
-            })
-        });
+        let divisors: Vec<f64> = (0..half).map(|i| base.powf((2 * i) as f64 / (2 * half) as f64)).collect();
+        let angles = (0..context).flat_map(|position| divisors.iter().map(move |divisor| position as f64 / divisor));
         let (sines, cosines): (Vec<f32>, Vec<f32>) =
             angles.map(|angle| (angle.sin() as f32, angle.cos() as f32)).unzip();
         self.graph.floats("cosines", &[context, half], &cosines);

@@ -92,20 +92,21 @@ fn plan(gguf: &Gguf, name: &str, weights: Weights) -> Result<(proto::Model, weig
 #[cfg(test)]
 mod tests {
     use super::fixture::{Fixture, text};
+    use super::metadata::{Metadata, Value};
     use super::*;
 
     const WIDTH: u64 = 64;
     const VOCABULARY: usize = 6;
 
     /// A llama of one layer with every tensor in F32, changed by `change` before it is written.
-    fn tiny(change: impl FnOnce(&mut Tiny)) -> Result<String> {
+    fn tiny(change: impl FnOnce(&mut Tiny)) -> Result<Description> {
         let mut tiny = Tiny::default();
         change(&mut tiny);
         let file = tiny.fixture().write();
         let folder = tempfile::tempdir().unwrap();
         build(file.path(), folder.path(), "tiny", tiny.weights, &Progress::default(), &Cancel::new())?;
         let opened = built::open(folder.path())?;
-        Ok(opened.description.name)
+        Ok(opened.description)
     }
 
     struct Tiny {
@@ -117,6 +118,9 @@ mod tests {
         extra: Option<&'static str>,
         scaling: bool,
         weights: Weights,
+        context: u32,
+        width: u32,
+        rope_base: Option<f32>,
     }
 
     impl Default for Tiny {
@@ -130,6 +134,9 @@ mod tests {
                 extra: None,
                 scaling: false,
                 weights: Weights::EightBits,
+                context: 32,
+                width: WIDTH as u32,
+                rope_base: None,
             }
         }
     }
@@ -141,8 +148,8 @@ mod tests {
             fixture.key("general.architecture", 8, &text(self.architecture));
             for (key, value) in [
                 ("llama.block_count", 1),
-                ("llama.context_length", 32),
-                ("llama.embedding_length", WIDTH as u32),
+                ("llama.context_length", self.context),
+                ("llama.embedding_length", self.width),
                 ("llama.feed_forward_length", 96),
                 ("llama.attention.head_count", self.heads),
                 ("llama.attention.head_count_kv", 2),
@@ -152,6 +159,9 @@ mod tests {
                 fixture.key(key, 4, &number(value));
             }
             fixture.key("llama.attention.layer_norm_rms_epsilon", 6, &1e-5_f32.to_le_bytes());
+            if let Some(base) = self.rope_base {
+                fixture.key("llama.rope.freq_base", 6, &base.to_le_bytes());
+            }
             if self.scaling {
                 fixture.key("llama.rope.scaling.type", 8, &text("yarn"));
             }
@@ -203,8 +213,8 @@ mod tests {
 
     #[test]
     fn a_model_is_built_and_recognised() {
-        assert_eq!(tiny(|_| ()).unwrap(), "tiny");
-        assert_eq!(tiny(|tiny| tiny.weights = Weights::F32).unwrap(), "tiny");
+        assert_eq!(tiny(|_| ()).unwrap().name, "tiny");
+        assert_eq!(tiny(|tiny| tiny.weights = Weights::F32).unwrap().name, "tiny");
     }
 
     #[test]
@@ -215,9 +225,32 @@ mod tests {
         assert!(refusal(|tiny| tiny.heads = 3).contains("do not go together"));
         assert!(refusal(|tiny| tiny.heads = 0).contains("attention.head_count` is 0"));
         assert!(refusal(|tiny| tiny.scaling = true).contains("scaled"));
+        for base in [0.0, -1.0, f32::NAN, f32::INFINITY] {
+            assert!(refusal(|tiny| tiny.rope_base = Some(base)).contains("rope.freq_base"), "{base}");
+        }
         assert!(
             refusal(|tiny| tiny.without = "blk.0.ffn_up.weight").contains("lacks the tensor `blk.0.ffn_up.weight`")
         );
         assert!(refusal(|tiny| tiny.extra = Some("blk.0.attn_q.bias")).contains("attn_q.bias"));
+    }
+
+    /// The sizes alone would make tables of a terabyte.
+    #[test]
+    fn what_is_computed_is_bounded_before_it_is() {
+        let wide = refusal(|tiny| (tiny.width, tiny.heads, tiny.context) = (1 << 20, 1, 1 << 20));
+        assert!(wide.contains("heads are 1048576 wide"), "{wide}");
+        assert!(refusal(|tiny| tiny.context = (1 << 20) + 1).contains("context_length` is 1048577"));
+        let mut metadata = Metadata::default();
+        for (key, value) in [
+            ("block_count", 1),
+            ("context_length", 1 << 20),
+            ("embedding_length", 1024),
+            ("feed_forward_length", 32),
+            ("attention.head_count", 1),
+        ] {
+            metadata.insert(format!("llama.{key}"), Value::Unsigned(value)).unwrap();
+        }
+        metadata.insert("llama.attention.layer_norm_rms_epsilon".into(), Value::Float(1e-5)).unwrap();
+        assert_eq!(llama::Shape::read(&metadata, 1).unwrap().context, 1 << 14);
     }
 }

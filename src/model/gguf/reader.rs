@@ -5,17 +5,22 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::metadata::{Metadata, Value};
 use super::quant::TensorType;
+use super::tokenizer_json;
 use crate::{Error, Result};
 
 /// Bytes that metadata and tensor list may take together; a vocabulary of 260,000 tokens with its merges takes 15 MB.
 const MAX_HEADER: u64 = 256 << 20;
 const MAX_STRING: u64 = 16 << 20;
-const MAX_ELEMENTS: u64 = 4 << 20;
+/// Elements of a list that is kept: four times the largest vocabularies.
+const MAX_ELEMENTS: u64 = 1 << 20;
+/// Bytes of names, texts and lists that are kept, with what each takes beside its own bytes.
+const MAX_KEPT: u64 = 128 << 20;
+const STRING_OVERHEAD: u64 = 48;
 const MAX_KEYS: u64 = 64 << 10;
 const MAX_TENSORS: u64 = 64 << 10;
 const MAX_DIMENSIONS: u32 = 4;
@@ -23,6 +28,10 @@ const MAX_DIMENSIONS: u32 = 4;
 const MIN_TENSOR_ENTRY: u64 = 8 + 4 + 8 + 4 + 8;
 /// The least a metadata entry can take: key length, type, one byte.
 const MIN_KEY_ENTRY: u64 = 8 + 4 + 1;
+
+/// GGUF's numbers of the value types that are not plain numbers.
+const TEXT: u32 = 8;
+const LIST: u32 = 9;
 
 /// Where a tensor lies and what it is. `dims` is in ggml's order: the length of a row first.
 #[derive(Clone, Debug)]
@@ -63,7 +72,7 @@ impl Gguf {
         if !facts.is_file() {
             return Err(Error::usage(format!("the model `{}` is not a file", path.display())));
         }
-        let mut header = Header { from: BufReader::new(&file), read: 0, len: facts.len() };
+        let mut header = Header { from: BufReader::new(&file), read: 0, len: facts.len(), kept: 0 };
         let parsed = header.parse().map_err(|error| {
             error
                 .context(format!("`{}` is not a GGUF file that can be used", path.display()))
@@ -99,6 +108,8 @@ struct Header<R> {
     from: R,
     read: u64,
     len: u64,
+    /// Bytes of memory that its texts and lists take.
+    kept: u64,
 }
 
 impl<R: Read> Header<R> {
@@ -118,8 +129,15 @@ impl<R: Read> Header<R> {
         for _ in 0..key_count {
             let key = self.string()?;
             let kind = self.u32()?;
-            let value = self.value(kind).map_err(|error| error.context(format!("metadata `{key}`")))?;
-            metadata.insert(key, value)?;
+            // Most lists that files hold are no use here, and some are long.
+            let value = match kind {
+                LIST if !tokenizer_json::LISTS.contains(&key.as_str()) => self.skip_list().map(|()| None),
+                LIST => self.list().map(Some),
+                _ => self.value(kind).map(Some),
+            };
+            if let Some(value) = value.map_err(|error| error.context(format!("metadata `{key}`")))? {
+                metadata.insert(key, value)?;
+            }
         }
         let mut entries = Vec::new();
         for _ in 0..tensor_count {
@@ -169,6 +187,24 @@ impl<R: Read> Header<R> {
         Ok(())
     }
 
+    fn skip(&mut self, len: u64) -> Result<()> {
+        self.claim(len)?;
+        match io::copy(&mut self.from.by_ref().take(len), &mut io::sink()) {
+            Ok(skipped) if skipped == len => Ok(()),
+            Ok(_) => Err(truncated(io::ErrorKind::UnexpectedEof.into())),
+            Err(error) => Err(truncated(error)),
+        }
+    }
+
+    /// Takes `bytes` off what may be kept in memory, before they are.
+    fn keep(&mut self, bytes: u64) -> Result<()> {
+        self.kept = self.kept.saturating_add(bytes);
+        if self.kept > MAX_KEPT {
+            return Err(Error::model(format!("its header's texts and lists take more than {MAX_KEPT} bytes")));
+        }
+        Ok(())
+    }
+
     fn u32(&mut self) -> Result<u32> {
         Ok(u32::from_le_bytes(self.array()?))
     }
@@ -182,6 +218,7 @@ impl<R: Read> Header<R> {
         if len > MAX_STRING {
             return Err(Error::model(format!("it claims a text of {len} bytes, more than {MAX_STRING}")));
         }
+        self.keep(len + STRING_OVERHEAD)?;
         // Vocabularies hold texts that are not UTF-8 in some files; a replacement keeps the count of tokens right.
         Ok(String::from_utf8(self.bytes(len)?)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
@@ -197,8 +234,7 @@ impl<R: Read> Header<R> {
             5 => Value::Signed(i32::from_le_bytes(self.array()?).into()),
             6 => Value::Float(f32::from_le_bytes(self.array()?).into()),
             7 => Value::Bool(self.array::<1>()?[0] != 0),
-            8 => Value::Text(self.string()?),
-            9 => self.list()?,
+            TEXT => Value::Text(self.string()?),
             10 => Value::Unsigned(self.u64()?),
             11 => Value::Signed(i64::from_le_bytes(self.array()?)),
             12 => Value::Float(f64::from_le_bytes(self.array()?)),
@@ -207,21 +243,33 @@ impl<R: Read> Header<R> {
     }
 
     fn list(&mut self) -> Result<Value> {
-        let kind = self.u32()?;
-        let each = match kind {
-            0 | 1 | 7 => 1,
-            2 | 3 => 2,
-            4..=6 => 4,
-            8 | 10..=12 => 8,
-            _ => return Err(Error::model(format!("a list of values of type {kind} is not supported"))),
-        };
-        let count = self.count("list elements", each, MAX_ELEMENTS)?;
-        if kind == 8 {
+        let (kind, count) = self.list_head(MAX_ELEMENTS)?;
+        if kind == TEXT {
             return Ok(Value::Texts((0..count).map(|_| self.string()).collect::<Result<_>>()?));
         }
+        self.keep(count * size_of::<f64>() as u64)?;
         Ok(Value::Numbers(
             (0..count).map(|_| Ok(self.value(kind)?.as_f64().unwrap_or_default())).collect::<Result<_>>()?,
         ))
+    }
+
+    fn skip_list(&mut self) -> Result<()> {
+        let (kind, count) = self.list_head(MAX_HEADER)?;
+        if kind != TEXT {
+            return self.skip(count * element_bytes(kind)?);
+        }
+        for _ in 0..count {
+            let len = self.u64()?;
+            self.skip(len)?;
+        }
+        Ok(())
+    }
+
+    /// What kind of elements a list has, and how many.
+    fn list_head(&mut self, most: u64) -> Result<(u32, u64)> {
+        let kind = self.u32()?;
+        let count = self.count("list elements", element_bytes(kind)?, most)?;
+        Ok((kind, count))
     }
 
     /// A tensor's entry; `start` is still relative to the data.
@@ -250,6 +298,7 @@ impl<R: Read> Header<R> {
         }
         let data = self.read.next_multiple_of(alignment);
         let mut tensors = HashMap::with_capacity(entries.len());
+        let mut room = self.len - self.read;
         for mut entry in entries {
             let weights = entry.dims.iter().try_fold(1_usize, |product, &dim| product.checked_mul(dim));
             let bytes = weights.and_then(|weights| entry.kind.bytes(weights)).map(|bytes| bytes as u64);
@@ -264,6 +313,10 @@ impl<R: Read> Header<R> {
                     )));
                 }
             }
+            // Tensors that share their bytes would make a small file into a model of any size.
+            room = bytes.and_then(|bytes| room.checked_sub(bytes)).ok_or_else(|| {
+                Error::model(format!("its tensors overlap: they have more bytes than the file's {}", self.len))
+            })?;
             if let Some(twin) = tensors.insert(entry.name.clone(), entry) {
                 return Err(Error::model(format!("it holds tensor `{}` twice", twin.name)));
             }
@@ -272,116 +325,20 @@ impl<R: Read> Header<R> {
     }
 }
 
+/// The least that an element of a list takes: a text is its length at least.
+fn element_bytes(kind: u32) -> Result<u64> {
+    match kind {
+        0 | 1 | 7 => Ok(1),
+        2 | 3 => Ok(2),
+        4..=6 => Ok(4),
+        TEXT | 10..=12 => Ok(8),
+        _ => Err(Error::model(format!("a list of values of type {kind} is not supported"))),
+    }
+}
+
 fn truncated(error: std::io::Error) -> Error {
     Error::model(error).context("its header cannot be read")
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::fixture::{Fixture, text};
-    use super::*;
-
-    fn refused(fixture: &Fixture) -> String {
-        let file = fixture.write();
-        match Gguf::open(file.path()) {
-            Ok(_) => panic!("accepted"),
-            Err(error) => {
-                assert!(error.is_model() && error.advice().is_some(), "{error:?}");
-                error.to_string()
-            }
-        }
-    }
-
-    #[test]
-    fn reads_metadata_and_rows() {
-        let mut fixture = Fixture::new();
-        fixture.key("general.architecture", 8, &text("llama"));
-        fixture.tensor("t", &[2, 3], 0, &[1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0].map(f32::to_le_bytes).concat());
-        let file = fixture.write();
-        let mut gguf = Gguf::open(file.path()).unwrap();
-        assert_eq!(gguf.metadata.text("general.architecture").unwrap(), Some("llama"));
-        let entry = gguf.tensor("t").unwrap().clone();
-        let mut bytes = Vec::new();
-        gguf.read_rows(&entry, 1, 2, &mut bytes).unwrap();
-        assert_eq!(bytes, [3.0_f32, 4.0, 5.0, 6.0].map(f32::to_le_bytes).concat());
-    }
-
-    #[test]
-    fn headers_that_lie_are_refused_before_they_cost_anything() {
-        let mut huge = Fixture::new();
-        huge.tensor_count = Some(u64::MAX);
-        assert!(refused(&huge).contains("tensors, more than"));
-
-        let mut keys = Fixture::new();
-        keys.key_count = Some(1 << 60);
-        assert!(refused(&keys).contains("metadata keys"));
-
-        let mut long_text = Fixture::new();
-        long_text.key("k", 8, &(1_u64 << 40).to_le_bytes());
-        assert!(refused(&long_text).contains("a text of"));
-
-        let mut text_past_end = Fixture::new();
-        text_past_end.key("k", 8, &5000_u64.to_le_bytes());
-        assert!(refused(&text_past_end).contains("where"));
-
-        let mut list = Fixture::new();
-        list.key("k", 9, &[&4_u32.to_le_bytes()[..], &(1_u64 << 62).to_le_bytes()].concat());
-        assert!(refused(&list).contains("list elements"));
-
-        let mut nested = Fixture::new();
-        nested.key("k", 9, &[&9_u32.to_le_bytes()[..], &1_u64.to_le_bytes()].concat());
-        assert!(refused(&nested).contains("list of values of type 9"));
-    }
-
-    #[test]
-    fn tensors_that_do_not_fit_are_refused() {
-        let mut outside = Fixture::new();
-        outside.tensor("t", &[1 << 20, 1], 0, &[0; 16]);
-        assert!(refused(&outside).contains("outside the file"));
-
-        let mut overflow = Fixture::new();
-        overflow.tensor("t", &[1 << 40, 1 << 40], 0, &[0; 16]);
-        assert!(refused(&overflow).contains("outside the file"));
-
-        let mut ragged = Fixture::new();
-        ragged.tensor("t", &[33, 1], 8, &[0; 68]);
-        assert!(refused(&ragged).contains("shape"));
-
-        let mut empty = Fixture::new();
-        empty.tensor("t", &[0, 4], 0, &[]);
-        assert!(refused(&empty).contains("shape"));
-
-        let mut twice = Fixture::new();
-        twice.tensor("t", &[1], 0, &[0; 4]);
-        twice.tensor("t", &[1], 0, &[0; 4]);
-        assert!(refused(&twice).contains("twice"));
-
-        let mut alignment = Fixture::new();
-        alignment.key("general.alignment", 4, &0_u32.to_le_bytes());
-        assert!(refused(&alignment).contains("alignment"));
-    }
-
-    #[test]
-    fn other_files_are_named_as_such() {
-        let mut other = Fixture::new();
-        other.magic = *b"\x7fELF";
-        assert!(refused(&other).contains("does not begin with `GGUF`"));
-        let mut old = Fixture::new();
-        old.version = 1;
-        assert!(refused(&old).contains("version is 1"));
-        let missing = Gguf::open(Path::new("/no/such/model.gguf")).err().unwrap();
-        assert!(missing.is_usage() && missing.to_string().contains("/no/such/model.gguf"), "{missing}");
-    }
-
-    #[test]
-    fn every_truncation_is_an_error() {
-        let mut fixture = Fixture::new();
-        fixture.key("general.architecture", 8, &text("llama"));
-        fixture.tensor("t", &[4], 0, &[0; 16]);
-        let whole = fixture.bytes();
-        for len in 0..whole.len() {
-            let file = Fixture::write_bytes(&whole[..len]);
-            assert!(Gguf::open(file.path()).is_err(), "accepted the first {len} of {} bytes", whole.len());
-        }
-    }
-}
+mod tests;

@@ -17,6 +17,8 @@ const TURN_ENDS: [&str; 6] = ["<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|en
 const TOKENS: &str = "tokenizer.ggml.tokens";
 const TOKEN_TYPES: &str = "tokenizer.ggml.token_type";
 const MERGES: &str = "tokenizer.ggml.merges";
+/// The lists that are read of a file; all others stay there.
+pub(super) const LISTS: [&str; 3] = [TOKENS, TOKEN_TYPES, MERGES];
 const MODEL: &str = "tokenizer.ggml.model";
 const PRE: &str = "tokenizer.ggml.pre";
 const TEMPLATE: &str = "tokenizer.chat_template";

@@ -99,7 +99,7 @@ impl Model for OnnxModel {
             }
         };
         let (text, completion_tokens, finish) = reply.close(finish).map_err(Refusal::Failed)?;
-        Ok(Reply { text, prompt_tokens, completion_tokens, finish })
+        Ok(Reply::new(text, finish).with_tokens(prompt_tokens, completion_tokens))
     }
 }
 

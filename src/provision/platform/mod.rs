@@ -4,10 +4,14 @@
 #[cfg(unix)]
 mod unix;
 #[cfg(unix)]
+pub(crate) use unix::not_ours_nor_roots;
+#[cfg(unix)]
 pub(super) use unix::*;
 
 #[cfg(windows)]
 mod windows;
+#[cfg(windows)]
+pub(crate) use windows::not_ours_nor_roots;
 #[cfg(windows)]
 pub(super) use windows::*;
 

@@ -40,7 +40,7 @@ pub(in crate::provision) fn not_ours(metadata: &Metadata) -> Option<String> {
 }
 
 /// As [`not_ours`], but what the administrator installed is trusted as well.
-pub(in crate::provision) fn not_ours_nor_roots(metadata: &Metadata) -> Option<String> {
+pub(crate) fn not_ours_nor_roots(metadata: &Metadata) -> Option<String> {
     if metadata.uid() == 0 { writable_by_others(metadata) } else { not_ours(metadata) }
 }
 

@@ -35,7 +35,7 @@ pub(in crate::provision) fn not_ours(_metadata: &Metadata) -> Option<String> {
     None
 }
 
-pub(in crate::provision) fn not_ours_nor_roots(_metadata: &Metadata) -> Option<String> {
+pub(crate) fn not_ours_nor_roots(_metadata: &Metadata) -> Option<String> {
     None
 }
 
