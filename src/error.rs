@@ -66,6 +66,12 @@ impl Error {
         self
     }
 
+    /// The same, where an earlier advice does not fit.
+    pub(crate) fn advise_instead(mut self, advice: impl Display) -> Self {
+        self.0.advice = Some(advice.to_string());
+        self
+    }
+
     /// Something the caller can put right in the call itself.
     pub fn is_usage(&self) -> bool {
         self.0.kind == Kind::Usage

@@ -72,10 +72,25 @@ fn trusted_library(path: &Path) -> Result<PathBuf> {
     if let Some(why) = platform::not_ours_nor_roots(&metadata) {
         return Err(refused(&why));
     }
-    match platform::not_ours_nor_roots(&folder) {
-        Some(why) => Err(refused(&format!("its folder {why}"))),
-        None => Ok(path),
+    if let Some(why) = platform::not_ours_nor_roots(&folder) {
+        return Err(refused(&format!("its folder {why}")));
     }
+    let library = std::fs::read(&path).map_err(|error| refused(&error))?;
+    if phones_home(&library) && std::env::var_os(NO_TELEMETRY).is_none() {
+        return Err(refused(&"holds a client that sends usage data to its maker").advise_instead(format!(
+            "use {} {} or older, or set {NO_TELEMETRY}=1 before the start, which turns that client off",
+            ONNXRUNTIME.name, ONNXRUNTIME.version
+        )));
+    }
+    Ok(path)
+}
+
+/// The variable that ONNX Runtime from 1.29 on reads as it is loaded, before anyone could call it.
+const NO_TELEMETRY: &str = "ORT_DISABLE_TELEMETRY";
+
+/// A library that can be told to be silent is one that speaks.
+fn phones_home(library: &[u8]) -> bool {
+    library.windows(NO_TELEMETRY.len()).any(|bytes| bytes == NO_TELEMETRY.as_bytes())
 }
 
 struct Fetch<'a> {

@@ -54,6 +54,15 @@ pub struct Session {
     instance: Option<Box<Instance>>,
     scratch: Scratch,
     cells: u32,
+    /// What the last cell used of the limits that its exit handlers share with it.
+    spent: Spent,
+}
+
+/// Wall time and fuel.
+#[derive(Clone, Copy, Default)]
+struct Spent {
+    wall: Duration,
+    fuel: u64,
 }
 
 impl Session {
@@ -63,12 +72,21 @@ impl Session {
             let text = format!("a memory limit of {allowed} bytes is less than the {needed} that Python starts with");
             return Err(Error::usage(text).advise("allow at least 128 MiB"));
         }
-        Ok(Self { image, options, bindings: BTreeMap::new(), scratch: Scratch::new()?, instance: None, cells: 0 })
+        Ok(Self {
+            image,
+            options,
+            bindings: BTreeMap::new(),
+            scratch: Scratch::new()?,
+            instance: None,
+            cells: 0,
+            spent: Spent::default(),
+        })
     }
 
     /// Runs one cell. What Python did wrong is in the outcome; an error is the sandbox's own.
     pub fn exec(&mut self, code: &str, cancel: &Cancel) -> Result<Outcome> {
         self.cells += 1;
+        self.spent = Spent::default();
         let call = format!("__import__('_slm_cell').run({}, {})", literal(code), self.cells);
         self.turn(call, cancel)
     }
@@ -106,7 +124,7 @@ impl Session {
         self.scratch.export(to)
     }
 
-    /// Ends the interpreter: its exit handlers run within the wall limit, and what they print and how they end is the
+    /// Ends the interpreter: its exit handlers run within what the last cell left of its limits, and what they print and how they end is the
     /// outcome. `None` when there is no interpreter, since nothing ran or the last cell ended it. The files stay, and a
     /// later cell starts a fresh interpreter.
     ///
@@ -123,13 +141,17 @@ impl Session {
 
     fn turn(&mut self, code: String, cancel: &Cancel) -> Result<Outcome> {
         let instance = self.ready()?;
-        let (image, limits, running) = (self.image.clone(), self.options.limits.clone(), cancel.clone());
+        let (image, running) = (self.image.clone(), cancel.clone());
+        let wall = self.options.limits.wall.saturating_sub(self.spent.wall);
+        let fuel = self.options.limits.fuel.map(|fuel| fuel.saturating_sub(self.spent.fuel));
         let (turn, instance) = self.image.workers.run(move || {
             let mut instance = instance;
-            let turn = instance.turn(&code, limits.wall, limits.fuel, &running, &image.ticker);
+            let turn = instance.turn(&code, wall, fuel, &running, &image.ticker);
             (turn, instance)
         })?;
         let turn = turn?;
+        self.spent.wall += turn.wall;
+        self.spent.fuel += turn.fuel;
         let memory_bytes = instance.memory_bytes();
         let note = (!turn.end.is_alive()).then(|| lost(&turn.end));
         if turn.end.is_alive() {
@@ -188,7 +210,7 @@ impl Session {
             displays: turn.inbox.displays,
             error: (status == Status::Error).then(|| turn.inbox.error.unwrap_or_else(unreported)),
             exit_code,
-            limit: limit(status, &limits, turn.wall, turn.fuel, memory_bytes),
+            limit: limit(status, &limits, self.spent, memory_bytes),
             files,
             usage: Usage {
                 wall: turn.wall,
@@ -220,7 +242,8 @@ fn status(end: &End, exit: Option<i32>) -> (Status, Option<i32>) {
     }
 }
 
-fn limit(status: Status, limits: &Limits, wall: Duration, fuel: u64, memory: u64) -> Option<LimitHit> {
+fn limit(status: Status, limits: &Limits, spent: Spent, memory: u64) -> Option<LimitHit> {
+    let Spent { wall, fuel } = spent;
     // Every count here is far below 2^53, where an f64 is still exact.
     #[expect(clippy::cast_precision_loss, reason = "a count of operators or bytes, below 2^53")]
     let float = |count: u64| count as f64;

@@ -239,6 +239,10 @@ fn a_library_named_by_the_user_is_used_in_place_if_nobody_else_can_write_it() {
     let item = Item::fetched(&place.cache, &place.config, &ONNXRUNTIME);
     assert_eq!((item.present, item.bytes), (true, Some(9)));
 
+    fs::write(&library, "a library that reads ORT_DISABLE_TELEMETRY").unwrap();
+    let error = found().unwrap_err();
+    assert!(error.to_string().contains("sends usage data") && error.advice().is_some_and(|a| a.contains("=1")));
+    fs::write(&library, "a library").unwrap();
     fs::set_permissions(&library, Permissions::from_mode(0o666)).unwrap();
     let error = found().unwrap_err();
     assert!(error.is_unavailable() && error.to_string().contains("can be written by other users"), "{error}");

@@ -194,7 +194,7 @@ fn results_that_cannot_be_copied_out_lose_no_outcome() {
     let out = folder.path().join("out");
     std::fs::create_dir_all(out.join("made.txt")).unwrap();
     let code = "open('made.txt', 'w').write('x')\nprint('done')";
-    let done = run(&["exec", "--json", "--out", out.to_str().unwrap(), "-c", code]).exits(70);
+    let done = run(&["exec", "--json", "--out", out.to_str().unwrap(), "-c", code]).exits(2);
     assert_eq!(done.json()["stdout"], "done\n");
     assert!(done.stderr.starts_with("error: ") && done.stderr.contains("copying results"), "{}", done.stderr);
 }
