@@ -3,24 +3,11 @@
 use std::collections::VecDeque;
 
 use crate::model::{Finish, Message, Model, Prompt, Refusal, Reply, Sampling};
-use crate::sandbox::{CellError, Outcome, Status, Usage};
+use crate::sandbox::{CellError, Outcome, Status};
 use crate::{Cancel, Error};
 
 pub(super) fn outcome(status: Status) -> Outcome {
-    Outcome {
-        status,
-        stdout: String::new(),
-        stderr: String::new(),
-        truncated: Vec::new(),
-        result: None,
-        displays: Vec::new(),
-        error: None,
-        exit_code: None,
-        limit: None,
-        files: Vec::new(),
-        usage: Usage::default(),
-        note: None,
-    }
+    Outcome { status, ..Outcome::default() }
 }
 
 pub(super) fn printed(text: &str) -> Outcome {

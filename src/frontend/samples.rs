@@ -6,20 +6,7 @@ use crate::sandbox::{CellError, LimitHit, Outcome, Status, Truncated, Usage};
 use crate::{Answer, AnswerUsage, AttemptStep, StopReason};
 
 pub fn outcome(status: Status) -> Outcome {
-    Outcome {
-        status,
-        stdout: String::new(),
-        stderr: String::new(),
-        truncated: Vec::new(),
-        result: None,
-        displays: Vec::new(),
-        error: None,
-        exit_code: None,
-        limit: None,
-        files: Vec::new(),
-        usage: Usage { metering: "wasmtime", ..Usage::default() },
-        note: None,
-    }
+    Outcome { status, usage: Usage { metering: "wasmtime", ..Usage::default() }, ..Outcome::default() }
 }
 
 pub fn raised(kind: &str, message: &str, line: u32) -> Outcome {

@@ -4,10 +4,12 @@
 //! it lies in an owner-only folder whose seal (`provision::seal`) is checked before every load.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use wasmtime::{Engine, InstancePre, MemoryType, Module};
 
 use super::engine::{self, Ticker};
+use super::folder::Folders;
 use super::guest::{Guest, Mounts};
 use super::instance;
 use super::snapshot::{self, Recipe};
@@ -48,6 +50,7 @@ pub(super) struct Image {
     pub(super) pre: InstancePre<Guest>,
     pub(super) ticker: Ticker,
     pub(super) workers: Workers,
+    pub(super) folders: Arc<Folders>,
     lib: PathBuf,
     mpl_data: PathBuf,
     root: PathBuf,
@@ -78,6 +81,7 @@ impl Image {
             pre: instance::prepare(&module)?,
             ticker: Ticker::start(engine)?,
             workers: Workers::default(),
+            folders: Arc::default(),
             lib: wheel.path().join(PYTHON_LIB),
             mpl_data: wheel.path().join(MPL_DATA),
             root: folder.path().join("root"),

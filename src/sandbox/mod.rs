@@ -2,10 +2,11 @@
 //! variables persist.
 //!
 //! Read in this order: `session` (a cell becomes an outcome), `instance` (entering wasm and reading the trap), `guest`
-//! (what it may reach), `wasi` (its calls to the host), `output` and `scratch` (what it leaves), `wire` (what it says), `image` and `snapshot`
-//! (where the interpreter comes from), `engine` and `worker` (what it runs on).
+//! (what it may reach), `wasi` (its calls to the host), `output`, `scratch` and `folder` (what it leaves), `wire` (what
+//! it says), `image` and `snapshot` (where the interpreter comes from), `engine` and `worker` (what it runs on).
 
 mod engine;
+mod folder;
 mod guest;
 mod image;
 mod instance;

@@ -7,7 +7,7 @@ use std::time::Duration;
 pub type MimeBundle = BTreeMap<String, String>;
 
 #[non_exhaustive]
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Outcome {
     pub status: Status,
     pub stdout: String,
@@ -29,8 +29,9 @@ pub struct Outcome {
 }
 
 #[non_exhaustive]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Status {
+    #[default]
     Ok,
     /// Python raised.
     Error,

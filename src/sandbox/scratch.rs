@@ -9,13 +9,15 @@ mod platform;
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 use sha2::{Digest, Sha256};
 
+use super::folder::{Folder, Folders};
 use super::outcome::{Change, FileChange};
 use crate::error::OrInternal;
 use crate::{Cancel, Error, Result};
@@ -34,7 +36,7 @@ const MAX_COPIED: u64 = 1 << 30;
 const MAX_DEPTH: usize = 64;
 
 pub(super) struct Scratch {
-    folder: PathBuf,
+    folder: Folder,
     work: Dir,
     seen: Listing,
     /// What the session was given; everything else in `/work` is a cell's doing.
@@ -52,25 +54,14 @@ struct Stamp {
 }
 
 impl Scratch {
-    pub(super) fn new() -> Result<Self> {
-        let doing = "making a scratch folder";
-        let mut builder = tempfile::Builder::new();
-        builder.prefix("slm-code-interpreter-");
-        platform::owner_only(&mut builder);
-        let folder = builder.tempdir().or_internal(doing)?;
-        for name in ["work", "tmp"] {
-            std::fs::create_dir(folder.path().join(name)).or_internal(doing)?;
-        }
-        let work = Dir::open_ambient_dir(folder.path().join("work"), ambient_authority()).or_internal(doing)?;
-        Ok(Self { folder: folder.keep(), work, seen: Listing::new(), given: Listing::new() })
+    pub(super) fn new(folders: &Arc<Folders>) -> Result<Self> {
+        let folder = folders.take()?;
+        let work = Dir::open_ambient_dir(folder.work(), ambient_authority()).or_internal("opening a scratch folder")?;
+        Ok(Self { folder, work, seen: Listing::new(), given: Listing::new() })
     }
 
-    pub(super) fn work(&self) -> PathBuf {
-        self.folder.join("work")
-    }
-
-    pub(super) fn tmp(&self) -> PathBuf {
-        self.folder.join("tmp")
+    pub(super) fn folder(&self) -> &Folder {
+        &self.folder
     }
 
     /// Copies a host file into `/work` under its own name.
@@ -220,44 +211,6 @@ fn list_into(folder: &Dir, prefix: &str, depth: usize, looked_at: &mut usize, li
     }
 }
 
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        if let Err(error) = remove_tree(&self.folder) {
-            log::warn!("the scratch folder {} could not be removed: {error}", self.folder.display());
-        }
-    }
-}
-
-/// Removes a tree however deep and however named: what lies in a folder of `root` is moved up into `root` before the
-/// folder goes, so paths stay short, and neither stack nor descriptors grow with the depth.
-fn remove_tree(root: &Path) -> io::Result<()> {
-    let mut moved = 0_u64;
-    loop {
-        let mut empty = true;
-        for entry in std::fs::read_dir(root)? {
-            let entry = entry?;
-            empty = false;
-            if !entry.file_type()?.is_dir() {
-                std::fs::remove_file(entry.path())?;
-                continue;
-            }
-            for inner in std::fs::read_dir(entry.path())? {
-                let inner = inner?;
-                if inner.file_type()?.is_dir() {
-                    moved += 1;
-                    std::fs::rename(inner.path(), root.join(format!("removing-{}-{moved}", std::process::id())))?;
-                } else {
-                    std::fs::remove_file(inner.path())?;
-                }
-            }
-            std::fs::remove_dir(entry.path())?;
-        }
-        if empty {
-            return std::fs::remove_dir(root);
-        }
-    }
-}
-
 impl Stamp {
     fn of(metadata: &Metadata) -> Self {
         Self {
@@ -286,15 +239,19 @@ fn sha256(file: File, bytes: u64, cancel: &Cancel) -> Option<String> {
 mod tests {
     use super::*;
 
+    fn scratch() -> Scratch {
+        Scratch::new(&Arc::default()).unwrap()
+    }
+
     fn write(scratch: &Scratch, path: &str, text: &str) {
-        let path = scratch.work().join(path);
+        let path = scratch.folder.work().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
 
     #[test]
     fn changes_are_told_once_with_their_digest() {
-        let mut scratch = Scratch::new().unwrap();
+        let mut scratch = self::scratch();
         write(&scratch, "a.txt", "abc");
         write(&scratch, "deep/er/b.txt", "");
         let changes = scratch.changes(&Cancel::new());
@@ -305,7 +262,7 @@ mod tests {
         );
         assert_eq!(scratch.changes(&Cancel::new()), []);
         write(&scratch, "a.txt", "abcd");
-        std::fs::remove_file(scratch.work().join("deep/er/b.txt")).unwrap();
+        std::fs::remove_file(scratch.folder.work().join("deep/er/b.txt")).unwrap();
         let changes: Vec<_> =
             scratch.changes(&Cancel::new()).into_iter().map(|c| (c.path, c.change, c.bytes)).collect();
         assert_eq!(changes, [("a.txt".into(), Change::Modified, 4), ("deep/er/b.txt".into(), Change::Deleted, 0)]);
@@ -315,7 +272,7 @@ mod tests {
     fn only_what_cells_made_is_exported() {
         let host = tempfile::tempdir().unwrap();
         std::fs::write(host.path().join("given.csv"), "x").unwrap();
-        let mut scratch = Scratch::new().unwrap();
+        let mut scratch = self::scratch();
         scratch.put(&host.path().join("given.csv")).unwrap();
         assert_eq!(scratch.changes(&Cancel::new()), []);
         write(&scratch, "sub/made.csv", "y");
@@ -330,7 +287,7 @@ mod tests {
     #[test]
     fn results_are_written_over_files_only() {
         let (host, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let scratch = Scratch::new().unwrap();
+        let scratch = self::scratch();
         write(&scratch, "a.txt", "guest");
         std::fs::write(host.path().join("victim"), "mine").unwrap();
         std::os::unix::fs::symlink(host.path().join("victim"), out.path().join("a.txt")).unwrap();
@@ -347,10 +304,10 @@ mod tests {
     fn links_are_never_followed() {
         let host = tempfile::tempdir().unwrap();
         std::fs::write(host.path().join("secret"), "s").unwrap();
-        let mut scratch = Scratch::new().unwrap();
-        std::os::unix::fs::symlink(host.path().join("secret"), scratch.work().join("soft")).unwrap();
-        std::os::unix::fs::symlink(host.path(), scratch.work().join("folder")).unwrap();
-        std::fs::hard_link(host.path().join("secret"), scratch.work().join("hard")).unwrap();
+        let mut scratch = self::scratch();
+        std::os::unix::fs::symlink(host.path().join("secret"), scratch.folder.work().join("soft")).unwrap();
+        std::os::unix::fs::symlink(host.path(), scratch.folder.work().join("folder")).unwrap();
+        std::fs::hard_link(host.path().join("secret"), scratch.folder.work().join("hard")).unwrap();
         assert_eq!(scratch.changes(&Cancel::new()), []);
         assert_eq!(scratch.export(&host.path().join("out")).unwrap(), Vec::<String>::new());
     }
@@ -359,7 +316,7 @@ mod tests {
     fn what_cells_made_before_a_file_was_put_is_still_theirs() {
         let host = tempfile::tempdir().unwrap();
         std::fs::write(host.path().join("late.csv"), "x").unwrap();
-        let mut scratch = Scratch::new().unwrap();
+        let mut scratch = self::scratch();
         write(&scratch, "made.txt", "y");
         scratch.put(&host.path().join("late.csv")).unwrap();
         assert_eq!(scratch.changes(&Cancel::new()).len(), 1);
@@ -368,8 +325,8 @@ mod tests {
 
     #[test]
     fn a_sparse_giant_is_neither_hashed_nor_copied() {
-        let mut scratch = Scratch::new().unwrap();
-        let giant = std::fs::File::create(scratch.work().join("giant")).unwrap();
+        let mut scratch = self::scratch();
+        let giant = std::fs::File::create(scratch.folder.work().join("giant")).unwrap();
         giant.set_len(1 << 42).unwrap();
         write(&scratch, "small", "s");
         let changes = scratch.changes(&Cancel::new());
@@ -377,30 +334,5 @@ mod tests {
         assert!(changes[1].sha256.is_some(), "a small file after it still has its digest");
         let out = tempfile::tempdir().unwrap();
         assert!(scratch.export(out.path()).unwrap_err().to_string().contains("more than"));
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn nobody_else_can_look_into_the_folder() {
-        use std::os::unix::fs::PermissionsExt;
-        let scratch = Scratch::new().unwrap();
-        assert_eq!(scratch.folder.metadata().unwrap().permissions().mode() & 0o777, 0o700);
-    }
-
-    #[test]
-    fn the_folder_goes_with_the_session_however_deep_it_is() {
-        let scratch = Scratch::new().unwrap();
-        let folder = scratch.folder.clone();
-        // Deeper than any path may be long: built from the inside out, by renaming.
-        let (inner, outer) = (scratch.tmp().join("inner"), scratch.tmp().join("outer"));
-        std::fs::create_dir(&inner).unwrap();
-        for _ in 0..100 {
-            std::fs::create_dir(&outer).unwrap();
-            std::fs::rename(&inner, outer.join("d".repeat(200))).unwrap();
-            std::fs::rename(&outer, &inner).unwrap();
-        }
-        write(&scratch, "a/b/c.txt", "x");
-        drop(scratch);
-        assert!(!folder.exists());
     }
 }

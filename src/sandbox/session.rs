@@ -73,10 +73,10 @@ impl Session {
             return Err(Error::usage(text).advise("allow at least 128 MiB"));
         }
         Ok(Self {
+            scratch: Scratch::new(&image.folders)?,
             image,
             options,
             bindings: BTreeMap::new(),
-            scratch: Scratch::new()?,
             instance: None,
             cells: 0,
             spent: Spent::default(),
@@ -165,7 +165,7 @@ impl Session {
         if let Some(instance) = self.instance.take() {
             return Ok(instance);
         }
-        let (work, tmp) = (self.scratch.work(), self.scratch.tmp());
+        let (work, tmp) = (self.scratch.folder().work(), self.scratch.folder().tmp());
         let mounts = Mounts { work: &work, tmp: &tmp, ..self.image.mounts() };
         let limits = &self.options.limits;
         let guest =

@@ -11,9 +11,3 @@ pub(super) fn links(metadata: &Metadata) -> u64 {
 pub(super) fn identity(metadata: &Metadata) -> [i64; 3] {
     [metadata.ino().cast_signed(), metadata.ctime(), metadata.ctime_nsec()]
 }
-
-/// Guest files may hold what only this user may read.
-pub(super) fn owner_only(builder: &mut tempfile::Builder<'_, '_>) {
-    use std::os::unix::fs::PermissionsExt;
-    builder.permissions(std::fs::Permissions::from_mode(0o700));
-}
