@@ -2,15 +2,19 @@
 //!
 //! A journalling file system takes as long to make and remove three folders as a fresh interpreter takes for all the
 //! rest, and most sessions write no file. What is used again is as good as new: empty, and with the times of now.
+//!
+//! All of an image's folders lie in one root in the temporary folder, which goes with the image. While its process
+//! lives, a file in it is locked; a root whose file can be locked was left by a process that was killed, and goes when
+//! the next one makes its own.
 
 #[cfg_attr(unix, path = "folder/unix.rs")]
 #[cfg_attr(not(unix), path = "folder/other.rs")]
 mod platform;
 
-use std::fs::{self, FileTimes};
+use std::fs::{self, File, FileTimes};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use crate::Result;
@@ -19,84 +23,141 @@ use crate::error::OrInternal;
 /// Idle folders kept; more than this at once are removed.
 const KEPT: usize = 16;
 
+const PREFIX: &str = "slm-code-interpreter-";
+const LOCK: &str = "lock";
 const WORK: &str = "work";
 const TMP: &str = "tmp";
 
-/// The idle folders of one image. They go with it.
+/// The folders of one image.
 #[derive(Default)]
-pub(super) struct Folders {
-    idle: Mutex<Vec<PathBuf>>,
+pub(super) struct Folders(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    root: Option<Root>,
+    made: u64,
+    idle: Vec<PathBuf>,
+}
+
+/// Where they all lie.
+struct Root {
+    path: PathBuf,
+    /// Locked for as long as it is held.
+    _lock: File,
 }
 
 impl Folders {
     pub(super) fn take(self: &Arc<Self>) -> Result<Folder> {
-        let idle = self.lock().pop().filter(|root| renew(root).is_ok());
-        Ok(Folder { root: idle.map_or_else(make, Ok)?, stock: self.clone() })
+        let mut state = self.lock();
+        let idle = state.idle.pop().filter(|path| renew(path).is_ok());
+        let path = idle.map_or_else(|| state.make(), Ok).or_internal("making a scratch folder")?;
+        Ok(Folder { path, stock: self.clone() })
     }
 
     /// Whether there was room for one more.
-    fn keep(&self, root: &Path) -> bool {
-        let mut idle = self.lock();
-        let room = idle.len() < KEPT;
+    fn keep(&self, path: &Path) -> bool {
+        let mut state = self.lock();
+        let room = state.idle.len() < KEPT;
         if room {
-            idle.push(root.to_owned());
+            state.idle.push(path.to_owned());
         }
         room
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<PathBuf>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Folders {
+impl State {
+    fn make(&mut self) -> io::Result<PathBuf> {
+        let root = match self.root.take() {
+            Some(root) => root,
+            None => {
+                sweep(&std::env::temp_dir());
+                Root::make(&std::env::temp_dir())?
+            }
+        };
+        self.made += 1;
+        let path = root.path.join(self.made.to_string());
+        self.root = Some(root);
+        fs::create_dir(&path)?;
+        for name in [WORK, TMP] {
+            fs::create_dir(path.join(name))?;
+        }
+        Ok(path)
+    }
+}
+
+impl Drop for State {
     fn drop(&mut self) {
-        self.lock().drain(..).for_each(|root| remove(&root));
+        if let Some(Root { path, _lock }) = self.root.take() {
+            // Some systems remove no file that is open.
+            drop(_lock);
+            remove(&path);
+        }
     }
 }
 
-fn make() -> Result<PathBuf> {
-    let doing = "making a scratch folder";
-    let mut builder = tempfile::Builder::new();
-    builder.prefix("slm-code-interpreter-");
-    platform::owner_only(&mut builder);
-    let root = builder.tempdir().or_internal(doing)?;
-    for name in [WORK, TMP] {
-        fs::create_dir(root.path().join(name)).or_internal(doing)?;
+impl Root {
+    fn make(place: &Path) -> io::Result<Self> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(PREFIX);
+        platform::owner_only(&mut builder);
+        let folder = builder.tempdir_in(place)?;
+        // Locked before it has its name, so that whoever finds the name finds it locked.
+        let unnamed = folder.path().join("unnamed");
+        let lock = File::create_new(&unnamed)?;
+        lock.lock()?;
+        fs::rename(&unnamed, folder.path().join(LOCK))?;
+        Ok(Self { path: folder.keep(), _lock: lock })
     }
-    Ok(root.keep())
+}
+
+/// Removes the roots in `place` that dead processes of this user left. What cannot be looked at stays.
+fn sweep(place: &Path) {
+    let Ok(entries) = fs::read_dir(place) else { return };
+    for entry in entries.flatten() {
+        let (path, name) = (entry.path(), entry.file_name());
+        if name.to_str().is_some_and(|name| name.starts_with(PREFIX)) && platform::is_ours_alone(&path) {
+            let abandoned = File::open(path.join(LOCK)).is_ok_and(|lock| lock.try_lock().is_ok());
+            if abandoned {
+                remove(&path);
+            }
+        }
+    }
 }
 
 /// The times are the one thing that an earlier session left.
-fn renew(root: &Path) -> io::Result<()> {
+fn renew(folder: &Path) -> io::Result<()> {
     let now = SystemTime::now();
     for name in [WORK, TMP] {
-        fs::File::open(root.join(name))?.set_times(FileTimes::new().set_accessed(now).set_modified(now))?;
+        File::open(folder.join(name))?.set_times(FileTimes::new().set_accessed(now).set_modified(now))?;
     }
     Ok(())
 }
 
 /// An empty `/work` and `/tmp`, a session's own. What is in them goes with it.
 pub(super) struct Folder {
-    root: PathBuf,
+    path: PathBuf,
     stock: Arc<Folders>,
 }
 
 impl Folder {
     pub(super) fn work(&self) -> PathBuf {
-        self.root.join(WORK)
+        self.path.join(WORK)
     }
 
     pub(super) fn tmp(&self) -> PathBuf {
-        self.root.join(TMP)
+        self.path.join(TMP)
     }
 }
 
 impl Drop for Folder {
     fn drop(&mut self) {
         let empty = |folder: PathBuf| fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
-        if !(empty(self.work()) && empty(self.tmp()) && self.stock.keep(&self.root)) {
-            remove(&self.root);
+        if !(empty(self.work()) && empty(self.tmp()) && self.stock.keep(&self.path)) {
+            remove(&self.path);
         }
     }
 }
@@ -161,7 +222,7 @@ mod tests {
         let stock = Arc::new(Folders::default());
         let first = stock.take().unwrap();
         let long_ago = SystemTime::UNIX_EPOCH;
-        fs::File::open(first.work()).unwrap().set_times(FileTimes::new().set_modified(long_ago)).unwrap();
+        File::open(first.work()).unwrap().set_times(FileTimes::new().set_modified(long_ago)).unwrap();
         let path = first.work();
         drop(first);
         let again = stock.take().unwrap();
@@ -180,18 +241,32 @@ mod tests {
         assert_eq!(paths.iter().filter(|path| path.exists()).count(), 0);
     }
 
+    #[test]
+    fn what_a_dead_process_left_is_swept_and_a_living_ones_is_not() {
+        let place = tempfile::tempdir().unwrap();
+        let living = Root::make(place.path()).unwrap();
+        let dead = Root::make(place.path()).unwrap();
+        fs::create_dir_all(dead.path.join("1/work/deep")).unwrap();
+        let Root { path: dead, _lock } = dead;
+        drop(_lock);
+        let foreign = place.path().join(format!("{PREFIX}without-a-lock"));
+        fs::create_dir(&foreign).unwrap();
+        sweep(place.path());
+        assert_eq!((living.path.exists(), dead.exists(), foreign.exists()), (true, false, true));
+    }
+
     #[cfg(unix)]
     #[test]
     fn nobody_else_can_look_into_the_folder() {
         use std::os::unix::fs::PermissionsExt;
         let folder = Arc::new(Folders::default()).take().unwrap();
-        assert_eq!(folder.root.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+        assert_eq!(folder.path.parent().unwrap().metadata().unwrap().permissions().mode() & 0o777, 0o700);
     }
 
     #[test]
     fn the_folder_goes_with_the_session_however_deep_it_is() {
         let folder = Arc::new(Folders::default()).take().unwrap();
-        let root = folder.root.clone();
+        let root = folder.path.clone();
         // Deeper than any path may be long: built from the inside out, by renaming.
         let (inner, outer) = (folder.tmp().join("inner"), folder.tmp().join("outer"));
         fs::create_dir(&inner).unwrap();

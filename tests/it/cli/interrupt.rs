@@ -32,8 +32,9 @@ fn interrupted(code: &str, signal: Signal) -> serde_json::Value {
 }
 
 fn has_started(temporary: &Path) -> bool {
-    let sessions = std::fs::read_dir(temporary).unwrap().flatten();
-    sessions.into_iter().any(|session| session.path().join("work/started").exists())
+    let within = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut sessions = within(temporary).flat_map(|root| within(&root).collect::<Vec<_>>());
+    sessions.any(|session| session.join("work/started").exists())
 }
 
 #[test]
