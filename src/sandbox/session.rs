@@ -69,7 +69,11 @@ impl Session {
     pub(super) fn new(image: Arc<Image>, options: SessionOptions) -> Result<Self> {
         let (allowed, needed) = (options.limits.memory, image.memory_bytes());
         if allowed < needed {
-            let text = format!("a memory limit of {allowed} bytes is less than the {needed} that Python starts with");
+            let text = format!(
+                "a memory limit of {} MiB is less than the {} MiB that Python starts with",
+                allowed >> 20,
+                needed >> 20
+            );
             return Err(Error::usage(text).advise("allow at least 128 MiB"));
         }
         Ok(Self {

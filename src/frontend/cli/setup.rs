@@ -67,7 +67,7 @@ fn listing(items: &[Item]) -> String {
         let bytes = bytes.map(size).unwrap_or_else(|| "-".into());
         let rest = match path {
             Some(path) if *present => path.display().to_string(),
-            _ => format!("needed {why}"),
+            _ => format!("needed: {why}"),
         };
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{state}  {bytes:>9}  {what}  {rest}");
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn the_listing_says_what_is_there_and_why_the_rest_is_needed() {
         let expected =
-            "present    98.0 MB  Python runtime  /cache/x\nmissing          -  image  needed to run Python\n";
+            "present    98.0 MB  Python runtime  /cache/x\nmissing          -  image  needed: to run Python\n";
         assert_eq!(listing(&items()), expected);
     }
 
