@@ -1,11 +1,8 @@
 """Runs in the guest once, before the snapshot is taken: imports what programs reach for, makes first uses cheap, and
 leaves the interpreter ready for the cell driver.
 
-The image's build executes this text in a namespace of its own, so that nothing lands in `__main__`, and calls `build`:
-
-    (lambda names: (exec(compile(TEXT, "<preload>", "exec"), names), names["build"](SOURCES, PREOPENS)))({})
-
-`TEXT` is `memory.py`, whose functions are used here by their bare names, and then this.
+The image's build (`src/sandbox/snapshot.rs`) executes `memory.py`, whose functions are used here by their bare names,
+and then this, in a namespace of its own, so that nothing lands in `__main__`, and calls `build`.
 
 It is an ingredient of the image: a change here changes the image's hash. Each list may be trimmed by measuring.
 """
@@ -46,8 +43,9 @@ PACKAGES = "numpy numpy.random numpy.linalg pandas matplotlib matplotlib.pyplot"
 
 def build(sources, preopens, warm_figures=True):
     """Prepares the interpreter. `sources` maps each name of `DRIVER` to its text; descriptors from 3 up to and without
-    3 + `preopens` are the guest's folders. Returns the modules that are not in this build of Python."""
-    missing = [name for name in LIBRARY + LAZY + RARER + PACKAGES if not _import(name)]
+    3 + `preopens` are the guest's folders. A module that is not there fails the build."""
+    for name in LIBRARY + LAZY + RARER + PACKAGES:
+        __import__(name)
     sys.modules["matplotlib"].use("agg")
     warm()
     if warm_figures:
@@ -72,15 +70,6 @@ def build(sources, preopens, warm_figures=True):
     fill(memory)
     # What is frozen the collector never visits: a session does not dirty the pages of the library's objects.
     gc.freeze()
-    return missing
-
-
-def _import(name):
-    try:
-        __import__(name)
-    except ImportError:
-        return False
-    return True
 
 
 def warm():

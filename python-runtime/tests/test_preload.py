@@ -1,6 +1,7 @@
 """The image's recipe, as far as it runs without the image: the folder wasm at the top of the repository."""
 
 import ast
+import importlib
 import pathlib
 import tempfile
 
@@ -32,7 +33,8 @@ class Preload(GuestCase):
     def test_the_standard_library_lists_name_modules_once(self):
         names = self.names["LIBRARY"] + self.names["LAZY"] + self.names["RARER"] + self.names["PACKAGES"]
         self.assertEqual(len(names), len(set(names)))
-        self.assertEqual([n for n in self.names["LIBRARY"] if not self.names["_import"](n)], [])
+        for name in self.names["LIBRARY"]:
+            importlib.import_module(name)
 
     def test_an_open_descriptor_is_named(self):
         check = self.names["check_descriptors"]
