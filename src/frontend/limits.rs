@@ -98,7 +98,13 @@ mod tests {
         {
             set(&mut limits, name, &value).unwrap();
         }
-        let expected = Limits { wall: Duration::from_millis(2500), fuel: Some(9), memory: 64 * MIB, output: 7 };
+        let expected = Limits {
+            wall: Duration::from_millis(2500),
+            fuel: Some(9),
+            memory: 64 * MIB,
+            output: 7,
+            ..Limits::default()
+        };
         assert_eq!(limits, expected);
         for name in NAMES {
             set(&mut limits, name, &json!(null)).unwrap();
@@ -143,7 +149,16 @@ mod tests {
             let refusal = set(&mut limits, name, &beyond).unwrap_err();
             assert!(refusal.contains(name) && refusal.contains(number), "{refusal}");
         }
-        assert_eq!(limits, Limits { wall: Duration::from_secs(3600), fuel: None, memory: 1 << 30, output: 16 << 20 });
+        assert_eq!(
+            limits,
+            Limits {
+                wall: Duration::from_secs(3600),
+                fuel: None,
+                memory: 1 << 30,
+                output: 16 << 20,
+                ..Limits::default()
+            }
+        );
         assert!(OWNER.wall(7200.0).is_ok() && OWNER.memory(4 << 30).is_ok() && OWNER.output(1 << 30).is_ok());
         assert!(OWNER.memory((4 << 30) + 1).is_err() && OWNER.output((1 << 30) + 1).is_err());
     }

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use image::Image;
 pub use outcome::{CellError, Change, FileChange, LimitHit, MimeBundle, Outcome, Status, Truncated, Usage};
-pub use session::{Session, SessionOptions};
+pub use session::{OnError, Session, SessionOptions};
 
 use crate::progress::Progress;
 use crate::provision::Item;

@@ -22,23 +22,69 @@ const START: Duration = Duration::from_secs(10);
 
 /// How a session starts.
 #[non_exhaustive]
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct SessionOptions {
     pub limits: Limits,
     /// What the guest sees as `sys.argv[1:]`.
     pub args: Vec<String>,
+    /// Whether the state before each cell is kept, so that it can be undone. It is, unless this says otherwise: without
+    /// it `Session::rewind` is refused, and after a stop the session goes on from a fresh interpreter.
+    pub undo: bool,
+    /// What a cell that raised leaves behind.
+    pub on_error: OnError,
+    /// The seed of a deterministic session: the clock is virtual, every random source is seeded, and the same cells give
+    /// the same outcomes to the byte. `None`, the default, is the machine's time and entropy.
+    pub deterministic: Option<u64>,
+}
+
+impl Default for SessionOptions {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            args: Vec::new(),
+            undo: true,
+            on_error: OnError::default(),
+            deterministic: None,
+        }
+    }
+}
+
+/// What becomes of the work of a cell that raised an exception or exited with an error.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnError {
+    /// Stays, as in a notebook.
+    #[default]
+    Keep,
+    /// Is undone, variables and files.
+    Rewind,
 }
 
 impl SessionOptions {
     /// These limits, and no arguments.
     pub fn new(limits: Limits) -> Self {
-        Self { limits, args: Vec::new() }
+        Self { limits, ..Self::default() }
     }
 
     /// What the guest sees as `sys.argv[1:]`.
     pub fn args(mut self, args: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.args = args.into_iter().map(Into::into).collect();
         self
+    }
+
+    /// Whether the state before each cell is [kept](Self::undo).
+    pub fn undo(self, undo: bool) -> Self {
+        Self { undo, ..self }
+    }
+
+    /// What a cell that raised leaves behind.
+    pub fn on_error(self, on_error: OnError) -> Self {
+        Self { on_error, ..self }
+    }
+
+    /// Makes the session [`deterministic`](Self::deterministic) with this seed.
+    pub fn deterministic(self, seed: u64) -> Self {
+        Self { deterministic: Some(seed), ..self }
     }
 }
 
@@ -126,6 +172,21 @@ impl Session {
     /// Copies every regular file of `/work` that cells created or modified into the host folder `to`, and names them.
     pub fn export(&self, to: &Path) -> Result<Vec<String>> {
         self.scratch.export(to)
+    }
+
+    /// Writes the session into one file: variables, files, counters. It can be [loaded](Self::load) on any machine
+    /// whose image was built from the same parts.
+    pub fn save(&mut self, path: &Path) -> Result<()> {
+        Err(Error::internal(format_args!("saving to {}: not built yet", path.display())))
+    }
+
+    /// The session that [`save`](Self::save) wrote, with limits and habits of its own; arguments are the saved ones.
+    ///
+    /// # Errors
+    /// A file that is damaged, of another image, or holds more than `options.limits` allow.
+    pub fn load(python: &super::Python, path: &Path, options: SessionOptions) -> Result<Self> {
+        let _ = (python, options);
+        Err(Error::internal(format_args!("loading {}: not built yet", path.display())))
     }
 
     /// Ends the interpreter: its exit handlers run within what the last cell left of its limits, and what they print and how they end is the

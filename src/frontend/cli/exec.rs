@@ -48,7 +48,7 @@ impl Exec {
         let cancel = interrupt::cancel()?;
         let cells = Cells {
             code: self.cells(&cancel)?,
-            options: SessionOptions { limits: self.workspace.limits(), args: self.args },
+            options: SessionOptions::new(self.workspace.limits()).args(self.args),
             files: self.workspace.files,
             keep_going: self.keep_going,
         };

@@ -44,6 +44,7 @@ impl Workspace {
             fuel: self.fuel,
             memory: self.memory.unwrap_or(default.memory),
             output: self.max_output.unwrap_or(default.output),
+            ..default
         }
     }
 
@@ -103,7 +104,13 @@ mod tests {
         .limits();
         assert_eq!(
             limits,
-            Limits { wall: Duration::from_millis(2500), fuel: Some(50_000_000), memory: 64 << 20, output: 3072 }
+            Limits {
+                wall: Duration::from_millis(2500),
+                fuel: Some(50_000_000),
+                memory: 64 << 20,
+                output: 3072,
+                ..Limits::default()
+            }
         );
         assert_eq!(Workspace::default().limits(), Limits::default());
         assert!(mebibytes("99999999999999999").is_err());
