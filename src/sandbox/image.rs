@@ -12,6 +12,7 @@ use super::engine::{self, Ticker};
 use super::folder::Folders;
 use super::guest::{Guest, Mounts};
 use super::instance;
+use super::memory::Finder;
 use super::snapshot::{self, Recipe};
 use super::worker::{Workers, stay_on_worker};
 use crate::error::OrInternal;
@@ -51,6 +52,7 @@ pub(super) struct Image {
     pub(super) ticker: Ticker,
     pub(super) workers: Workers,
     pub(super) folders: Arc<Folders>,
+    pub(super) finder: Finder,
     lib: PathBuf,
     mpl_data: PathBuf,
     root: PathBuf,
@@ -82,6 +84,7 @@ impl Image {
             ticker: Ticker::start(engine)?,
             workers: Workers::default(),
             folders: Arc::default(),
+            finder: Finder::new(),
             lib: wheel.path().join(PYTHON_LIB),
             mpl_data: wheel.path().join(MPL_DATA),
             root: folder.path().join("root"),

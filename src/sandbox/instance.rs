@@ -2,20 +2,24 @@
 
 use std::time::{Duration, Instant};
 
-use wasmtime::{InstancePre, Memory, Module, Store, Trap, TypedFunc};
+use wasmtime::{Global, InstancePre, Memory, Module, Mutability, Store, Trap, TypedFunc, Val, ValType};
 use wasmtime_wasi::I32Exit;
 
 use super::engine::Ticker;
 use super::guest::{Guest, Stop, at_tick};
+use super::memory::{Finder, Pages};
 use super::output::Printed;
+use super::state::{Machine, WASM_PAGE};
 use super::wire::Inbox;
 use crate::error::OrInternal;
-use crate::{Cancel, Result};
+use crate::{Cancel, Error, Result};
 
 pub(super) struct Instance {
     pub(super) store: Store<Guest>,
     instance: wasmtime::Instance,
     memory: Memory,
+    /// Every global that can change: the image exports them for this (see `snapshot`).
+    globals: Vec<Global>,
     host_alloc: TypedFunc<u32, u32>,
     turn: TypedFunc<(u32, u32), i32>,
 }
@@ -65,7 +69,9 @@ impl Instance {
         let memory = memory.ok_or("no memory").or_internal("the image is not ours")?;
         let host_alloc = instance.get_typed_func(&mut store, "host_alloc").or_internal("the image is not ours")?;
         let turn = instance.get_typed_func(&mut store, "turn").or_internal("the image is not ours")?;
-        Ok(Self { store, instance, memory, host_alloc, turn })
+        let globals: Vec<_> = instance.exports(&mut store).filter_map(|export| export.into_global()).collect();
+        let globals = globals.into_iter().filter(|global| global.ty(&store).mutability() == Mutability::Var).collect();
+        Ok(Self { store, instance, memory, globals, host_alloc, turn })
     }
 
     /// Calls one of the exports that take and return nothing.
@@ -82,6 +88,32 @@ impl Instance {
     /// Bytes of linear memory.
     pub(super) fn memory_bytes(&self) -> u64 {
         self.memory.data_size(&self.store) as u64
+    }
+
+    /// Before anything runs.
+    pub(super) fn show_fresh(&self, finder: &Finder) {
+        finder.see_fresh(self.memory.data(&self.store));
+    }
+
+    /// What the interpreter has become since it was instantiated, in the buffers of `reused`.
+    pub(super) fn capture(&mut self, finder: &Finder, reused: Pages) -> Machine {
+        let globals = self.globals.iter().map(|global| bits(&global.get(&mut self.store))).collect();
+        Machine { globals, pages: finder.copy(self.memory.data(&self.store), reused), bytes: self.memory_bytes() }
+    }
+
+    /// Makes an instance that has run nothing what another one was.
+    pub(super) fn resume(&mut self, machine: &Machine) -> Result<()> {
+        if machine.globals.len() != self.globals.len() {
+            return Err(Error::internal("the session's globals are not the image's"));
+        }
+        let missing = machine.bytes.saturating_sub(self.memory_bytes()) / WASM_PAGE;
+        self.memory.grow(&mut self.store, missing).or_internal("restoring a session's memory")?;
+        machine.pages.put_into(self.memory.data_mut(&mut self.store));
+        for (global, bits) in self.globals.iter().zip(&machine.globals) {
+            let value = value(*bits, global.ty(&self.store).content());
+            global.set(&mut self.store, value).or_internal("restoring a session's globals")?;
+        }
+        Ok(())
     }
 
     /// Runs one string of Python in `__main__`, for at most `wall` and `fuel`, until `cancel`.
@@ -159,6 +191,27 @@ fn classify(error: &wasmtime::Error, memory_refused: bool) -> End {
         _ if memory_refused || error.is::<NoRoom>() => End::Memory,
         Some(trap) => End::Crashed(trap.to_string()),
         None => End::Crashed(error.root_cause().to_string()),
+    }
+}
+
+/// A number's bits; the image has globals of no other kind (see `prepare`).
+fn bits(value: &Val) -> u64 {
+    match *value {
+        Val::I32(value) => u64::from(value.cast_unsigned()),
+        Val::I64(value) => value.cast_unsigned(),
+        Val::F32(bits) => bits.into(),
+        Val::F64(bits) => bits,
+        _ => 0,
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the lower half holds all of a 32-bit number")]
+fn value(bits: u64, kind: &ValType) -> Val {
+    match kind {
+        ValType::I32 => Val::I32((bits as u32).cast_signed()),
+        ValType::F32 => Val::F32(bits as u32),
+        ValType::F64 => Val::F64(bits),
+        _ => Val::I64(bits.cast_signed()),
     }
 }
 

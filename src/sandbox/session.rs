@@ -10,10 +10,12 @@ use serde_json::json;
 use super::guest::{Guest, Mounts};
 use super::image::Image;
 use super::instance::{End, Instance, Turn};
+use super::memory::Pages;
 use super::outcome::{CellError, LimitHit, Outcome, Status, Truncated, Usage};
 use super::output::Printed;
 use super::scratch::Scratch;
 use super::snapshot::literal;
+use super::state::{Checkpoint, Machine, State};
 use crate::error::OrInternal;
 use crate::{Cancel, Error, Limits, Result};
 
@@ -90,16 +92,21 @@ impl SessionOptions {
 
 /// One interpreter whose variables persist from cell to cell, with a `/work` of its own.
 ///
-/// A session survives whatever a cell does. After an exception it keeps what the cell did; after a stop, a trap or
-/// `os._exit` it goes on from a fresh interpreter over the same files, and the outcome's `note` says so.
+/// A session survives whatever a cell does. After an exception it keeps what the cell did, unless
+/// [`SessionOptions::on_error`] says otherwise; after a stop, a trap or `os._exit` it goes on from the state before the
+/// cell, and the outcome's `note` says so.
 pub struct Session {
     image: Arc<Image>,
     options: SessionOptions,
-    bindings: BTreeMap<String, String>,
-    /// None before the first cell and after the interpreter died. Before `scratch`, since it has files open there.
+    bindings: Arc<BTreeMap<String, String>>,
+    /// The live interpreter. Before `scratch`, since it has files open there.
     instance: Option<Box<Instance>>,
+    /// What the next interpreter starts as, while none is live; `None` is a fresh one.
+    resume: Option<Arc<Machine>>,
     scratch: Scratch,
     cells: u32,
+    /// The state before the last cell, unless that is undone already.
+    before: Option<State>,
     /// What the last cell used of the limits that its exit handlers share with it.
     spent: Spent,
 }
@@ -126,22 +133,34 @@ impl Session {
             scratch: Scratch::new(&image.folders)?,
             image,
             options,
-            bindings: BTreeMap::new(),
+            bindings: Arc::default(),
             instance: None,
+            resume: None,
             cells: 0,
+            before: None,
             spent: Spent::default(),
         })
     }
 
     /// Runs one cell. What Python did wrong is in the outcome; an error is the sandbox's own.
     pub fn exec(&mut self, code: &str, cancel: &Cancel) -> Result<Outcome> {
+        self.keep();
         self.cells += 1;
         self.spent = Spent::default();
         let call = format!("__import__('_slm_cell').run({}, {})", literal(code), self.cells);
-        self.turn(call, cancel)
+        let (turn, memory_bytes) = self.turn(call, cancel)?;
+        let (status, _) = status(&turn.end, turn.inbox.exit);
+        let mut note = None;
+        if !turn.end.is_alive() {
+            note = Some(self.undo_after(&turn.end));
+        } else if status != Status::Ok && self.options.on_error == OnError::Rewind {
+            self.rewind()?;
+            note = Some("what the cell did was undone, as asked for cells that fail".to_owned());
+        }
+        Ok(self.outcome(turn, memory_bytes, note, cancel))
     }
 
-    /// Binds a text to a global variable, now and after every restart.
+    /// Binds a text to a global variable, now and in every fresh interpreter.
     ///
     /// # Errors
     /// A name that Python would not take for a variable.
@@ -151,17 +170,62 @@ impl Session {
         if name.is_empty() || !plain {
             return Err(Error::usage(format_args!("{name:?} cannot be the name of a variable")));
         }
-        self.bindings.insert(name.to_owned(), text.to_owned());
-        if let Some(instance) = self.instance.take() {
+        Arc::make_mut(&mut self.bindings).insert(name.to_owned(), text.to_owned());
+        if self.instance.is_some() || self.resume.is_some() {
             let texts = json!({ name: text }).to_string();
+            let instance = self.ready()?;
             self.instance = Some(self.prepare(instance, "bind", &texts)?);
         }
         Ok(())
     }
 
-    /// A fresh interpreter over the same files, bindings and arguments.
+    /// A fresh interpreter over the same files, bindings and arguments. It cannot be undone.
     pub fn restart(&mut self) {
-        self.instance = None;
+        (self.instance, self.resume, self.before) = (None, None, None);
+    }
+
+    /// Undoes the last cell, variables and files, and says whether there was one to undo: a cell that was stopped is
+    /// undone already, and only the last one can be.
+    ///
+    /// # Errors
+    /// A session without [`SessionOptions::undo`].
+    pub fn rewind(&mut self) -> Result<bool> {
+        if !self.options.undo {
+            return Err(Error::usage("this session keeps nothing to go back to").advise("start it with undo"));
+        }
+        let before = self.before.take();
+        Ok(before.map(|state| self.go_back(state)).is_some())
+    }
+
+    /// The session's state as it is now. It can be gone back to, any number of times.
+    pub fn checkpoint(&mut self) -> Checkpoint {
+        Checkpoint::new(self.image.clone(), self.state(Pages::default()))
+    }
+
+    /// Makes the session what it was, or what another session of the same image was, at a checkpoint. Its limits and
+    /// options stay its own.
+    ///
+    /// # Errors
+    /// A checkpoint of another image, or one that holds more than this session's limits allow.
+    pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
+        let state = checkpoint.state(&self.image)?;
+        self.go_back(state);
+        self.before = None;
+        Ok(())
+    }
+
+    /// Another session that begins where this one is, with the same options. From here on neither sees the other.
+    ///
+    /// What the interpreter holds is the same in both, the state of its random generators as well; what it asks the
+    /// machine for, like `os.urandom`, is not.
+    ///
+    /// # Errors
+    /// The sandbox's own failures.
+    pub fn fork(&mut self) -> Result<Self> {
+        let state = self.state(Pages::default());
+        let mut fork = Self::new(self.image.clone(), self.options.clone())?;
+        fork.go_back(state);
+        Ok(fork)
     }
 
     /// Copies a host file into `/work` under its own name.
@@ -189,9 +253,9 @@ impl Session {
         Err(Error::internal(format_args!("loading {}: not built yet", path.display())))
     }
 
-    /// Ends the interpreter: its exit handlers run within what the last cell left of its limits, and what they print and how they end is the
-    /// outcome. `None` when there is no interpreter, since nothing ran or the last cell ended it. The files stay, and a
-    /// later cell starts a fresh interpreter.
+    /// Ends the interpreter: its exit handlers run within what the last cell left of its limits, and what they print
+    /// and how they end is the outcome. `None` when there is no interpreter, since nothing ran or the last cell ended
+    /// it. The files stay, and a later cell starts a fresh interpreter.
     ///
     /// # Errors
     /// The sandbox's own failures; the interpreter is gone then too.
@@ -200,11 +264,58 @@ impl Session {
             return Ok(None);
         }
         let end = self.turn("__import__('_slm_cell').finish()".to_owned(), cancel);
-        self.instance = None;
-        end.map(Some)
+        self.restart();
+        let (turn, memory_bytes) = end?;
+        Ok(Some(self.outcome(turn, memory_bytes, None, cancel)))
     }
 
-    fn turn(&mut self, code: String, cancel: &Cancel) -> Result<Outcome> {
+    /// Keeps the state as it is now, for an undo.
+    fn keep(&mut self) {
+        let reused = self.before.take().map(State::into_pages).unwrap_or_default();
+        if self.options.undo {
+            self.before = Some(self.state(reused));
+        }
+    }
+
+    /// The state as it is now; the pages of a live interpreter are copied into `reused`.
+    fn state(&mut self, reused: Pages) -> State {
+        let machine = match &mut self.instance {
+            Some(instance) => Some(Arc::new(instance.capture(&self.image.finder, reused))),
+            None => self.resume.clone(),
+        };
+        State { machine, cells: self.cells, bindings: self.bindings.clone() }
+    }
+
+    fn go_back(&mut self, state: State) {
+        self.instance = None;
+        self.resume = state.machine;
+        self.cells = state.cells;
+        self.bindings = state.bindings;
+    }
+
+    /// Goes back to before a cell whose interpreter died, and says so.
+    fn undo_after(&mut self, end: &End) -> String {
+        let why = match end {
+            End::Exited(_) => "os._exit".to_owned(),
+            End::Timeout => "the wall limit".to_owned(),
+            End::Fuel => "the fuel limit".to_owned(),
+            End::Memory => "the memory limit".to_owned(),
+            End::Cancelled => "the cancellation".to_owned(),
+            End::Crashed(why) => format!("a crash ({why})"),
+            End::Returned(_) => return String::new(),
+        };
+        if let Some(before) = self.before.take() {
+            self.go_back(before);
+            return format!("the cell was undone: after {why} the session goes on from the state before it");
+        }
+        self.restart();
+        format!(
+            "the state was reset: after {why} the session goes on in a fresh interpreter, with its files but without its variables"
+        )
+    }
+
+    /// Enters the interpreter, which is gone afterwards if it died. Gives the size of its memory too.
+    fn turn(&mut self, code: String, cancel: &Cancel) -> Result<(Turn, u64)> {
         let instance = self.ready()?;
         let (image, running) = (self.image.clone(), cancel.clone());
         let wall = self.options.limits.wall.saturating_sub(self.spent.wall);
@@ -218,14 +329,11 @@ impl Session {
         self.spent.wall += turn.wall;
         self.spent.fuel += turn.fuel;
         let memory_bytes = instance.memory_bytes();
-        let note = (!turn.end.is_alive()).then(|| lost(&turn.end));
-        if turn.end.is_alive() {
-            self.instance = Some(instance);
-        }
-        Ok(self.outcome(turn, memory_bytes, note, cancel))
+        self.instance = turn.end.is_alive().then_some(instance);
+        Ok((turn, memory_bytes))
     }
 
-    /// The live interpreter, or a fresh one.
+    /// The live interpreter, or one that starts where the last one stood.
     fn ready(&mut self) -> Result<Box<Instance>> {
         if let Some(instance) = self.instance.take() {
             return Ok(instance);
@@ -235,14 +343,19 @@ impl Session {
         let limits = &self.options.limits;
         let guest =
             Guest::new(&mounts, limits.memory, limits.output).or_internal("opening the interpreter's folders")?;
-        self.begin(Box::new(Instance::new(&self.image.pre, guest)?))
+        let mut instance = Box::new(Instance::new(&self.image.pre, guest)?);
+        instance.show_fresh(&self.image.finder);
+        match self.resume.take() {
+            Some(machine) => instance.resume(&machine).map(|()| instance),
+            None => self.begin(instance),
+        }
     }
 
-    /// Gives the interpreter its arguments and bindings.
+    /// Gives a fresh interpreter its arguments and bindings.
     fn begin(&self, instance: Box<Instance>) -> Result<Box<Instance>> {
         let mut argv = vec!["cell"];
         argv.extend(self.options.args.iter().map(String::as_str));
-        let settings = json!({ "argv": argv, "bind": self.bindings }).to_string();
+        let settings = json!({ "argv": argv, "bind": *self.bindings }).to_string();
         self.prepare(instance, "start", &settings)
     }
 
@@ -336,21 +449,6 @@ fn cut(stream: &'static str, printed: &Printed) -> Option<Truncated> {
 /// What is known of an exception that the driver did not describe, for instance because the cell broke it.
 fn unreported() -> CellError {
     CellError { kind: "Exception".into(), message: "the cell failed without saying why".into(), ..CellError::default() }
-}
-
-fn lost(end: &End) -> String {
-    let why = match end {
-        End::Exited(_) => "os._exit".to_owned(),
-        End::Timeout => "the wall limit".to_owned(),
-        End::Fuel => "the fuel limit".to_owned(),
-        End::Memory => "the memory limit".to_owned(),
-        End::Cancelled => "the cancellation".to_owned(),
-        End::Crashed(why) => format!("a crash ({why})"),
-        End::Returned(_) => return String::new(),
-    };
-    format!(
-        "the state was reset: after {why} the session goes on in a fresh interpreter, with its files but without its variables"
-    )
 }
 
 #[cfg(test)]
