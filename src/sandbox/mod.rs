@@ -13,6 +13,7 @@ mod instance;
 mod memory;
 mod outcome;
 mod output;
+mod saved;
 mod scratch;
 mod session;
 mod snapshot;
