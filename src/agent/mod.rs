@@ -4,7 +4,7 @@
 //! - `success` is the host's word: the last program ended with status `ok`. Nothing the model or the program says counts.
 //! - A program that ends well but shows nothing (no output, value, display or changed file) is sent back once, with
 //!   the wish to print; whoever asked would see an empty answer. Silent again, it is a success, since it may be one.
-//! - A program runs in the session as it is the first time, and in a fresh interpreter after an attempt that failed.
+//! - Every attempt begins with the session as it was before the first: what a failed one did, files too, is undone.
 //! - The same program for the third time ends it early (`stuck`); attempts that are spent are `retries` all the same.
 //! - An attempt is a reply: `attempts` is the number of steps, and a model that fails to reply adds none.
 
@@ -73,7 +73,7 @@ pub(crate) fn run(
     let mut used = false;
     let mut cell = |code: &str| {
         if std::mem::replace(&mut used, true) {
-            session.restart();
+            session.undo_or_restart();
         }
         session.exec(code, cancel)
     };
@@ -91,7 +91,7 @@ fn check(request: &Request) -> Result<()> {
     Ok(())
 }
 
-/// Runs a program in an interpreter that no earlier attempt of this run has touched.
+/// Runs a program in a session that no earlier attempt of this run has touched.
 type Cell<'a> = dyn FnMut(&str) -> Result<Outcome> + 'a;
 
 /// Why there is no reply to go on with.

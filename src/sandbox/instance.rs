@@ -108,7 +108,8 @@ impl Instance {
         }
         let missing = machine.bytes.saturating_sub(self.memory_bytes()) / WASM_PAGE;
         self.memory.grow(&mut self.store, missing).or_internal("restoring a session's memory")?;
-        machine.pages.put_into(self.memory.data_mut(&mut self.store));
+        let put = machine.pages.put_into(self.memory.data_mut(&mut self.store));
+        put.ok_or("it is too small").or_internal("restoring a session's memory")?;
         for (global, bits) in self.globals.iter().zip(&machine.globals) {
             let value = value(*bits, global.ty(&self.store).content());
             global.set(&mut self.store, value).or_internal("restoring a session's globals")?;

@@ -148,7 +148,13 @@ impl Session {
         self.cells += 1;
         self.spent = Spent::default();
         let call = format!("__import__('_slm_cell').run({}, {})", literal(code), self.cells);
-        let (turn, memory_bytes) = self.turn(call, cancel)?;
+        let (turn, memory_bytes) = match self.turn(call, cancel) {
+            Ok(turn) => turn,
+            Err(error) => {
+                self.undo_or_restart();
+                return Err(error);
+            }
+        };
         let (status, _) = status(&turn.end, turn.inbox.exit);
         let mut note = None;
         if !turn.end.is_alive() {
@@ -195,6 +201,16 @@ impl Session {
         }
         let before = self.before.take();
         Ok(before.map(|state| self.go_back(state)).is_some())
+    }
+
+    /// For the next attempt at the same thing: undoes the last one, or, without undo, begins with a fresh interpreter.
+    pub(crate) fn undo_or_restart(&mut self) {
+        match self.before.take() {
+            Some(before) => self.go_back(before),
+            // The last cell was stopped, which undid it.
+            None if self.options.undo => {}
+            None => self.restart(),
+        }
     }
 
     /// The session's state as it is now. It can be gone back to, any number of times.

@@ -1,74 +1,18 @@
 //! What an interpreter has written: the pages of its linear memory that are not the image's any more.
 //!
 //! Every interpreter begins as a copy-on-write view of the same image, so the pages it wrote, the size of its memory
-//! and its globals are all of its state in wasm. Linux says which pages are copies (`/proc/self/pagemap`, the idea of
-//! the kernel's own checkpoint tool, CRIU); elsewhere memory is compared with the image.
+//! and its globals are all of its state in wasm. Linux says which pages are copies (`/proc/self/pagemap`, as the
+//! kernel's own checkpoint tool, CRIU, uses it); elsewhere memory is compared with the image.
 
 #[cfg_attr(target_os = "linux", path = "linux.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "other.rs")]
 mod platform;
 
+mod pages;
+
 use std::sync::OnceLock;
 
-/// What pages are counted in, whatever the machine's own size is: wasm knows neither, saved sessions need one.
-pub(super) const PAGE: usize = 4096;
-
-/// Neighbouring pages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run {
-    pub(super) first: u32,
-    pub(super) count: u32,
-}
-
-impl Run {
-    fn bytes(self) -> std::ops::Range<usize> {
-        let first = self.first as usize * PAGE;
-        first..first + self.count as usize * PAGE
-    }
-}
-
-/// Copies of pages, in order of their addresses.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub(super) struct Pages {
-    runs: Vec<Run>,
-    bytes: Vec<u8>,
-}
-
-impl Pages {
-    /// Runs and the bytes of their pages, one after the other. `None` unless the runs are in order, apart from each
-    /// other, within a memory of `size` bytes, and as long as the bytes.
-    pub(super) fn new(runs: Vec<Run>, bytes: Vec<u8>, size: usize) -> Option<Self> {
-        let (mut end, mut length) = (0, 0);
-        for run in &runs {
-            let (first, count) = (run.first as usize, run.count as usize);
-            if first < end || count == 0 {
-                return None;
-            }
-            end = first + count;
-            length += count * PAGE;
-        }
-        (end <= size / PAGE && length == bytes.len()).then_some(Self { runs, bytes })
-    }
-
-    pub(super) fn runs(&self) -> &[Run] {
-        &self.runs
-    }
-
-    pub(super) fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// Writes the pages into a memory that is large enough, which is the caller's to see to.
-    pub(super) fn put_into(&self, memory: &mut [u8]) {
-        let mut from = 0;
-        for run in &self.runs {
-            let place = run.bytes();
-            let to = from + place.len();
-            memory[place].copy_from_slice(&self.bytes[from..to]);
-            from = to;
-        }
-    }
-}
+pub(super) use pages::{PAGE, Pages, Run};
 
 /// Finds and copies what an interpreter wrote.
 pub(super) struct Finder {
@@ -92,27 +36,13 @@ impl Finder {
     /// Copies the pages of `memory` that may differ from the image, into the buffers of `reused`.
     pub(super) fn copy(&self, memory: &[u8], mut reused: Pages) -> Pages {
         reused.runs.clear();
-        reused.bytes.clear();
         if !self.map.as_ref().is_some_and(|map| map.written(memory, &mut reused.runs)) {
             reused.runs.clear();
             // Without an image to compare with, everything is copied that is not zero.
             compare(memory, self.image.get().map_or(&[], Vec::as_slice), &mut reused.runs);
         }
-        reused.bytes.reserve(reused.runs.iter().map(|run| run.bytes().len()).sum());
-        for run in &reused.runs {
-            reused.bytes.extend_from_slice(&memory[run.bytes()]);
-        }
+        reused.fill(memory);
         reused
-    }
-}
-
-/// Adds a page at the end, to the run before it where it can.
-fn add(runs: &mut Vec<Run>, page: usize) {
-    // A memory has at most 2^32 bytes.
-    let page = u32::try_from(page).unwrap_or(u32::MAX);
-    match runs.last_mut() {
-        Some(last) if last.first + last.count == page => last.count += 1,
-        _ => runs.push(Run { first: page, count: 1 }),
     }
 }
 
@@ -122,7 +52,89 @@ fn compare(memory: &[u8], image: &[u8], runs: &mut Vec<Run>) {
     let pristine = image.chunks_exact(PAGE).chain(std::iter::repeat(&ZEROS[..]));
     for (page, (now, before)) in memory.chunks_exact(PAGE).zip(pristine).enumerate() {
         if now != before {
-            add(runs, page);
+            Run::add(runs, page, page + 1);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wasm_encoder::{
+        ConstExpr, DataSection, ExportKind, ExportSection, MemorySection, MemoryType, Module as Encoded,
+    };
+    use wasmtime::{Instance, Memory, Module, Store};
+
+    use super::super::engine;
+    use super::*;
+
+    /// An interpreter of nothing: 64 wasm pages, the first two and the last hold data.
+    fn instance() -> (Store<()>, Memory) {
+        let mut memories = MemorySection::new();
+        let kind = MemoryType { minimum: 64, maximum: None, memory64: false, shared: false, page_size_log2: None };
+        memories.memory(kind);
+        let mut exports = ExportSection::new();
+        exports.export("memory", ExportKind::Memory, 0);
+        let mut data = DataSection::new();
+        for at in [0, 65_536, 63 * 65_536] {
+            data.active(0, &ConstExpr::i32_const(at), [7_u8; 3 * PAGE]);
+        }
+        let mut module = Encoded::new();
+        module.section(&memories).section(&exports).section(&data);
+        let engine = engine::runner().unwrap();
+        let module = Module::new(&engine, module.finish()).unwrap();
+        let mut store = Store::new(&engine, ());
+        let memory = Instance::new(&mut store, &module, &[]).unwrap().get_memory(&mut store, "memory").unwrap();
+        (store, memory)
+    }
+
+    /// Writes to pages 1, 2, 500 and to one that grew.
+    fn write(store: &mut Store<()>, memory: Memory) {
+        memory.grow(&mut *store, 2).unwrap();
+        let bytes = memory.data_mut(store);
+        bytes[2 * PAGE - 1] = 1;
+        bytes[2 * PAGE] = 2;
+        bytes[500 * PAGE] = 3;
+        bytes[64 * 65_536 + 9] = 4;
+    }
+
+    const WRITTEN: [Run; 3] = [Run { first: 1, count: 2 }, Run { first: 500, count: 1 }, Run { first: 1024, count: 1 }];
+
+    #[test]
+    fn what_was_written_is_found_and_makes_another_one_equal() {
+        let (mut store, memory) = instance();
+        let finder = Finder::new();
+        finder.see_fresh(memory.data(&store));
+        write(&mut store, memory);
+        let pages = finder.copy(memory.data(&store), Pages::default());
+        assert_eq!(pages.runs(), WRITTEN);
+        assert_eq!(pages.bytes().len(), 4 * PAGE);
+
+        let (mut other, restored) = instance();
+        assert_eq!(pages.put_into(restored.data_mut(&mut other)), None, "it has not grown");
+        restored.grow(&mut other, 2).unwrap();
+        assert_eq!(pages.put_into(restored.data_mut(&mut other)), Some(()));
+        assert!(restored.data(&other) == memory.data(&store));
+        // The buffers of an earlier copy hold nothing over.
+        let again = finder.copy(restored.data(&other), finder.copy(memory.data(&store), Pages::default()));
+        assert!(again == pages);
+    }
+
+    #[test]
+    fn comparing_finds_the_same() {
+        let (mut store, memory) = instance();
+        let finder = Finder { map: None, image: OnceLock::new() };
+        finder.see_fresh(memory.data(&store));
+        write(&mut store, memory);
+        assert_eq!(finder.copy(memory.data(&store), Pages::default()).runs(), WRITTEN);
+    }
+
+    #[test]
+    fn what_was_only_read_is_not_copied() {
+        let (mut store, memory) = instance();
+        memory.grow(&mut store, 2).unwrap();
+        assert_ne!(memory.data(&store).iter().map(|byte| u64::from(*byte)).sum::<u64>(), 0);
+        let finder = Finder::new();
+        finder.see_fresh(memory.data(&store));
+        assert_eq!(finder.copy(memory.data(&store), Pages::default()).runs(), []);
     }
 }

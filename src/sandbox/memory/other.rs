@@ -1,6 +1,6 @@
 //! Where the system does not tell which pages were written.
 
-use super::Run;
+use super::pages::Run;
 
 pub(super) enum PageMap {}
 
