@@ -270,13 +270,15 @@ impl Session {
     }
 
     /// Ends the interpreter: its exit handlers run within what the last cell left of its limits, and what they print
-    /// and how they end is the outcome. `None` when there is no interpreter, since nothing ran or the last cell ended
-    /// it. The files stay, and a later cell starts a fresh interpreter.
+    /// and how they end is the outcome. `None` when nothing ran that could have left any, and when no time is left for
+    /// them. The files stay, and a later cell starts a fresh interpreter.
     ///
     /// # Errors
     /// The sandbox's own failures; the interpreter is gone then too.
     pub fn finish(&mut self, cancel: &Cancel) -> Result<Option<Outcome>> {
-        if self.instance.is_none() {
+        let nothing = self.instance.is_none() && self.resume.is_none();
+        if nothing || self.spent.wall >= self.options.limits.wall {
+            self.restart();
             return Ok(None);
         }
         let end = self.turn("__import__('_slm_cell').finish()".to_owned(), cancel);

@@ -12,6 +12,8 @@ mod library;
 mod model;
 /// What a session finds in the image.
 mod sandbox;
+/// State as a value: undo, checkpoints, forks, saved sessions.
+mod state;
 /// Where the tests get what must be fetched.
 mod support;
 /// Starts the built program and waits for it, never for ever.
