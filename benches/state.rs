@@ -80,6 +80,7 @@ fn main() {
     on_python_thread(|| {
         measure(&python, "light", LIGHT);
         measure(&python, "100,000 rows", FRAME);
+        measure(&python, "200 MB", "import numpy\nbig = numpy.ones(25_000_000)\nx = 0");
     })
     .expect("a thread for Python");
     let (from, mut to) = (vec![1_u8; 8 << 20], vec![0_u8; 8 << 20]);
