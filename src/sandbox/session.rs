@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use super::budget::{MemoryCap, Place};
 use super::guest::{Guest, Mounts};
 use super::image::Image;
 use super::instance::{End, Instance, Turn};
@@ -102,6 +103,8 @@ pub struct Session {
     cells: u32,
     /// What the last cell used of the limits that its exit handlers share with it.
     spent: Spent,
+    /// Last, so that it is free for another session when everything else is gone.
+    _place: Place,
 }
 
 /// Wall time and fuel.
@@ -122,6 +125,7 @@ impl Session {
             );
             return Err(Error::usage(text).advise("allow at least 128 MiB"));
         }
+        let place = image.budget.place()?;
         Ok(Self {
             scratch: Scratch::new(&image.folders)?,
             image,
@@ -130,10 +134,17 @@ impl Session {
             instance: None,
             cells: 0,
             spent: Spent::default(),
+            _place: place,
         })
     }
 
     /// Runs one cell. What Python did wrong is in the outcome; an error is the sandbox's own.
+    ///
+    /// At most [`Capacity::workers`](crate::Capacity::workers) cells run at once, and a further one waits for its turn;
+    /// its wall limit counts from when it starts.
+    ///
+    /// # Errors
+    /// [`is_cancelled`](Error::is_cancelled) when `cancel` came before the cell's turn: the session is as it was.
     pub fn exec(&mut self, code: &str, cancel: &Cancel) -> Result<Outcome> {
         self.cells += 1;
         self.spent = Spent::default();
@@ -154,7 +165,7 @@ impl Session {
         self.bindings.insert(name.to_owned(), text.to_owned());
         if let Some(instance) = self.instance.take() {
             let texts = json!({ name: text }).to_string();
-            self.instance = Some(self.prepare(instance, "bind", &texts)?);
+            self.instance = Some(self.prepare(instance, "bind", &texts, &Cancel::new())?);
         }
         Ok(())
     }
@@ -205,15 +216,21 @@ impl Session {
     }
 
     fn turn(&mut self, code: String, cancel: &Cancel) -> Result<Outcome> {
-        let instance = self.ready()?;
+        let instance = self.ready(cancel)?;
         let (image, running) = (self.image.clone(), cancel.clone());
         let wall = self.options.limits.wall.saturating_sub(self.spent.wall);
         let fuel = self.options.limits.fuel.map(|fuel| fuel.saturating_sub(self.spent.fuel));
-        let (turn, instance) = self.image.workers.run(move || {
-            let mut instance = instance;
+        let ran = self.image.workers.run(cancel, instance, move |mut instance| {
             let turn = instance.turn(&code, wall, fuel, &running, &image.ticker);
             (turn, instance)
-        })?;
+        });
+        let (turn, instance) = match ran {
+            Ok(ran) => ran,
+            Err(refused) => {
+                self.instance = refused.given;
+                return Err(refused.error);
+            }
+        };
         let turn = turn?;
         self.spent.wall += turn.wall;
         self.spent.fuel += turn.fuel;
@@ -226,35 +243,42 @@ impl Session {
     }
 
     /// The live interpreter, or a fresh one.
-    fn ready(&mut self) -> Result<Box<Instance>> {
+    fn ready(&mut self, cancel: &Cancel) -> Result<Box<Instance>> {
         if let Some(instance) = self.instance.take() {
             return Ok(instance);
         }
         let (work, tmp) = (self.scratch.folder().work(), self.scratch.folder().tmp());
         let mounts = Mounts { work: &work, tmp: &tmp, ..self.image.mounts() };
         let limits = &self.options.limits;
-        let guest =
-            Guest::new(&mounts, limits.memory, limits.output).or_internal("opening the interpreter's folders")?;
-        self.begin(Box::new(Instance::new(&self.image.pre, guest)?))
+        let memory = MemoryCap::new(limits.memory, self.image.budget.charge());
+        let guest = Guest::new(&mounts, memory, limits.output).or_internal("opening the interpreter's folders")?;
+        self.begin(Box::new(Instance::new(&self.image.pre, guest)?), cancel)
     }
 
     /// Gives the interpreter its arguments and bindings.
-    fn begin(&self, instance: Box<Instance>) -> Result<Box<Instance>> {
+    fn begin(&self, instance: Box<Instance>, cancel: &Cancel) -> Result<Box<Instance>> {
         let mut argv = vec!["cell"];
         argv.extend(self.options.args.iter().map(String::as_str));
         let settings = json!({ "argv": argv, "bind": self.bindings }).to_string();
-        self.prepare(instance, "start", &settings)
+        self.prepare(instance, "start", &settings, cancel)
     }
 
-    /// Calls one of the driver's functions that run nothing of the guest's, with a JSON text.
-    fn prepare(&self, instance: Box<Instance>, function: &str, settings: &str) -> Result<Box<Instance>> {
+    /// Calls one of the driver's functions that run nothing of the guest's, with a JSON text. Only the wait for a thread
+    /// can be cancelled.
+    fn prepare(
+        &self,
+        instance: Box<Instance>,
+        function: &str,
+        settings: &str,
+        cancel: &Cancel,
+    ) -> Result<Box<Instance>> {
         let code = format!("__import__('_slm_cell').{function}({})", literal(settings));
         let image = self.image.clone();
-        let (turn, instance) = self.image.workers.run(move || {
-            let mut instance = instance;
+        let ran = self.image.workers.run(cancel, instance, move |mut instance| {
             let turn = instance.turn(&code, START, None, &Cancel::new(), &image.ticker);
             (turn, instance)
-        })?;
+        });
+        let (turn, instance) = ran.map_err(|refused| refused.error)?;
         let turn = turn?;
         match turn.end {
             End::Returned(0) => Ok(instance),
