@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::{Error, Result};
+use crate::{Capacity, Error, Result};
 
 const PREFIX: &str = "SLM_CODE_INTERPRETER_";
 const FOLDER: &str = "slm-code-interpreter";
@@ -54,6 +54,9 @@ pub struct Config {
     pub model_wheel: Option<PathBuf>,
     /// Never use the network.
     pub offline: bool,
+    /// What all sessions of a [`Python`](crate::Python) that is opened with this may use together. It is set here alone:
+    /// no variable and no config file does.
+    pub capacity: Capacity,
 }
 
 impl Config {
@@ -110,6 +113,7 @@ fn resolve_from(
         onnxruntime: None,
         model_wheel: None,
         offline: false,
+        capacity: Capacity::default(),
     };
     let config = config.with(file.unwrap_or_default())?.with(explicit)?;
     if config.cache_dir.as_os_str().is_empty() {

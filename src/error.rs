@@ -20,6 +20,7 @@ struct Inner {
 enum Kind {
     Usage,
     Unavailable,
+    Busy,
     Cancelled,
     Model,
     Internal,
@@ -34,6 +35,11 @@ impl Error {
     /// A part that must be fetched or built first is not to be had.
     pub(crate) fn unavailable(message: impl Display) -> Self {
         Self::new(Kind::Unavailable, message)
+    }
+
+    /// As much as may be is in use: worth another try when something has ended.
+    pub(crate) fn busy(message: impl Display) -> Self {
+        Self::new(Kind::Busy, message)
     }
 
     pub(crate) fn cancelled() -> Self {
@@ -80,6 +86,11 @@ impl Error {
     /// No runtime, model or shared library to be had; [`advice`](Self::advice) says how to supply it.
     pub fn is_unavailable(&self) -> bool {
         self.0.kind == Kind::Unavailable
+    }
+
+    /// As many sessions are alive as [`Capacity`](crate::Capacity) allows; it will do when one has ended.
+    pub fn is_busy(&self) -> bool {
+        self.0.kind == Kind::Busy
     }
 
     pub fn is_cancelled(&self) -> bool {

@@ -3,6 +3,7 @@
 mod agent;
 mod answer;
 mod cancel;
+mod capacity;
 mod config;
 mod error;
 #[doc(hidden)]
@@ -18,6 +19,7 @@ pub mod sandbox;
 pub use agent::Event;
 pub use answer::{Answer, AnswerUsage, AttemptStep, StopReason};
 pub use cancel::Cancel;
+pub use capacity::Capacity;
 pub use config::{Config, Overrides};
 pub use error::{Error, Result};
 pub use interpreter::{Builder, CodeInterpreter};

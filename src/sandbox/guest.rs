@@ -8,11 +8,12 @@ use std::fmt;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
-use wasmtime::{ResourceLimiter, StoreContextMut, UpdateDeadline};
+use wasmtime::{StoreContextMut, UpdateDeadline};
 use wasmtime_wasi::p1::WasiP1Ctx;
 use wasmtime_wasi::p2::pipe::ClosedInputStream;
 use wasmtime_wasi::{FsPerms, HostMonotonicClock, HostWallClock, WasiCtxBuilder, WasiView};
 
+use super::budget::MemoryCap;
 use super::output::Output;
 use super::wire::Inbox;
 use crate::Cancel;
@@ -57,7 +58,7 @@ pub(super) struct Guest {
 
 impl Guest {
     /// Authority is granted here and nowhere else.
-    pub(super) fn new(mounts: &Mounts<'_>, memory: u64, output: u64) -> Result<Self> {
+    pub(super) fn new(mounts: &Mounts<'_>, memory: MemoryCap, output: u64) -> Result<Self> {
         let (stdout, stderr) = (Output::new(output), Output::new(output));
         let clock = Clock(Instant::now());
         let mut wasi = WasiCtxBuilder::new();
@@ -81,34 +82,7 @@ impl Guest {
             .preopened_dir(mounts.root, "/", FsPerms::ReadOnly)?;
         let mut wasi = wasi.build_p1();
         wasi.ctx().table.set_max_capacity(MAX_HANDLES);
-        Ok(Self {
-            wasi,
-            memory: MemoryCap { allowed: usize::try_from(memory).unwrap_or(usize::MAX), refused: false },
-            stdout,
-            stderr,
-            inbox: Inbox::default(),
-            watch: Watch::default(),
-            clock,
-        })
-    }
-}
-
-/// Refuses growth beyond the limit, which the guest sees as a failed allocation, and remembers that it did.
-pub(super) struct MemoryCap {
-    pub(super) allowed: usize,
-    pub(super) refused: bool,
-}
-
-impl ResourceLimiter for MemoryCap {
-    fn memory_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> Result<bool> {
-        let granted = desired <= self.allowed;
-        self.refused |= !granted;
-        Ok(granted)
-    }
-
-    fn table_growing(&mut self, _: usize, desired: usize, maximum: Option<usize>) -> Result<bool> {
-        // The image never grows its table; a module that did would be bounded by its own declaration.
-        Ok(maximum.is_some_and(|maximum| desired <= maximum))
+        Ok(Self { wasi, memory, stdout, stderr, inbox: Inbox::default(), watch: Watch::default(), clock })
     }
 }
 

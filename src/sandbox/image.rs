@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use wasmtime::{Engine, InstancePre, MemoryType, Module};
 
+use super::budget::Budget;
 use super::engine::{self, Ticker};
 use super::folder::Folders;
 use super::guest::{Guest, Mounts};
@@ -15,10 +16,11 @@ use super::instance;
 use super::memory::Finder;
 use super::snapshot::{self, Recipe};
 use super::worker::{Workers, stay_on_worker};
+use crate::capacity::machine_memory;
 use crate::error::OrInternal;
 use crate::progress::{Progress, Step};
 use crate::provision::{self, Cache, Folder, Item, MPL_DATA, PYTHON_LIB, PYTHON_WASM};
-use crate::{Cancel, Config, Error, Result};
+use crate::{Cancel, Capacity, Config, Error, Result};
 
 const RECIPE: Recipe<'static> = Recipe {
     driver: &[
@@ -51,6 +53,7 @@ pub(super) struct Image {
     pub(super) pre: InstancePre<Guest>,
     pub(super) ticker: Ticker,
     pub(super) workers: Workers,
+    pub(super) budget: Arc<Budget>,
     pub(super) folders: Arc<Folders>,
     pub(super) finder: Finder,
     lib: PathBuf,
@@ -65,10 +68,10 @@ impl Image {
         let wheel = provision::fetch(&provision::PYTHON, config, &cache, progress, cancel)?;
         let folder = cache
             .folder(KIND, &key(&engine), WHAT, progress, cancel, |staging| build(&wheel, staging, progress, cancel))?;
-        Self::load(&engine, &wheel, &folder)
+        Self::load(&engine, &wheel, &folder, &config.capacity)
     }
 
-    fn load(engine: &Engine, wheel: &Folder, folder: &Folder) -> Result<Self> {
+    fn load(engine: &Engine, wheel: &Folder, folder: &Folder, capacity: &Capacity) -> Result<Self> {
         let path = folder.path().join(CODE);
         // SAFETY: `deserialize_file` trusts the file to be what this version of wasmtime wrote, now and while it is
         // mapped. `Cache::folder` has just checked the seal: the file is a regular one of ours in a folder that only
@@ -82,7 +85,8 @@ impl Image {
         Ok(Self {
             pre: instance::prepare(&module)?,
             ticker: Ticker::start(engine)?,
-            workers: Workers::default(),
+            workers: Workers::new(capacity.workers),
+            budget: Budget::new(capacity),
             folders: Arc::default(),
             finder: Finder::new(),
             lib: wheel.path().join(PYTHON_LIB),
@@ -142,18 +146,11 @@ fn key(engine: &Engine) -> String {
 /// What a build takes at its peak, in bytes of memory.
 const BUILD_MEMORY: u64 = 3_000_000_000;
 
-/// What the system says it could still give, where it says so (Linux).
-fn free_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)
-}
-
 /// Builds the image into `staging`. The compiler cannot be interrupted, so it runs on a thread that a cancel leaves
 /// behind; nothing of what it still makes is used.
 fn build(wheel: &Folder, staging: &std::path::Path, progress: &Progress, cancel: &Cancel) -> Result<()> {
     let doing = "building the Python image";
-    if let Some(free) = free_memory().filter(|free| *free < BUILD_MEMORY) {
+    if let Some(free) = machine_memory("MemAvailable").filter(|free| *free < BUILD_MEMORY) {
         let text = format!(
             "building the Python image takes about {} MB of memory and {} MB are free: if it is slow or ended by the \
              system, close other programs and start again",
@@ -198,12 +195,6 @@ fn build(wheel: &Folder, staging: &std::path::Path, progress: &Progress, cancel:
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    #[cfg(target_os = "linux")]
-    fn the_system_tells_its_free_memory() {
-        assert!(free_memory().is_some_and(|free| free > 1 << 20));
-    }
 
     #[test]
     fn the_key_is_the_same_for_the_same_engine_and_fits_a_folder_name() {

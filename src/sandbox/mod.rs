@@ -3,8 +3,10 @@
 //!
 //! Read in this order: `session` (a cell becomes an outcome), `instance` (entering wasm and reading the trap), `guest`
 //! (what it may reach), `wasi` (its calls to the host), `output`, `scratch` and `folder` (what it leaves), `wire` (what
-//! it says), `image` and `snapshot` (where the interpreter comes from), `engine` and `worker` (what it runs on).
+//! it says), `image` and `snapshot` (where the interpreter comes from), `engine` and `worker` (what it runs on), `budget`
+//! (what all sessions share).
 
+mod budget;
 mod engine;
 mod folder;
 mod guest;
@@ -60,6 +62,10 @@ impl Python {
     }
 
     /// A fresh interpreter with an empty `/work`. It is started by its first cell.
+    ///
+    /// # Errors
+    /// [`is_busy`](crate::Error::is_busy) when as many sessions are alive as [`Capacity`](crate::Capacity) allows; a memory
+    /// limit below what Python starts with.
     pub fn session(&self, options: SessionOptions) -> Result<Session> {
         Session::new(self.0.clone(), options)
     }

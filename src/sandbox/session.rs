@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use super::budget::{MemoryCap, Place};
 use super::guest::{Guest, Mounts};
 use super::image::Image;
 use super::instance::{End, Instance, Turn};
@@ -109,6 +110,8 @@ pub struct Session {
     before: Option<State>,
     /// What the last cell used of the limits that its exit handlers share with it.
     spent: Spent,
+    /// Last, so that it is free for another session when everything else is gone.
+    _place: Place,
 }
 
 /// Wall time and fuel.
@@ -129,6 +132,7 @@ impl Session {
             );
             return Err(Error::usage(text).advise("allow at least 128 MiB"));
         }
+        let place = image.budget.place()?;
         Ok(Self {
             scratch: Scratch::new(&image.folders)?,
             image,
@@ -139,10 +143,17 @@ impl Session {
             cells: 0,
             before: None,
             spent: Spent::default(),
+            _place: place,
         })
     }
 
     /// Runs one cell. What Python did wrong is in the outcome; an error is the sandbox's own.
+    ///
+    /// At most [`Capacity::workers`](crate::Capacity::workers) cells run at once, and a further one waits for its turn;
+    /// its wall limit counts from when it starts.
+    ///
+    /// # Errors
+    /// [`is_cancelled`](Error::is_cancelled) when `cancel` came before the cell's turn: the session is as it was.
     pub fn exec(&mut self, code: &str, cancel: &Cancel) -> Result<Outcome> {
         self.keep();
         self.cells += 1;
@@ -179,8 +190,9 @@ impl Session {
         Arc::make_mut(&mut self.bindings).insert(name.to_owned(), text.to_owned());
         if self.instance.is_some() || self.resume.is_some() {
             let texts = json!({ name: text }).to_string();
-            let instance = self.ready()?;
-            self.instance = Some(self.prepare(instance, "bind", &texts)?);
+            let cancel = Cancel::new();
+            let instance = self.ready(&cancel)?;
+            self.instance = Some(self.prepare(instance, "bind", &texts, &cancel)?);
         }
         Ok(())
     }
@@ -334,15 +346,21 @@ impl Session {
 
     /// Enters the interpreter, which is gone afterwards if it died. Gives the size of its memory too.
     fn turn(&mut self, code: String, cancel: &Cancel) -> Result<(Turn, u64)> {
-        let instance = self.ready()?;
+        let instance = self.ready(cancel)?;
         let (image, running) = (self.image.clone(), cancel.clone());
         let wall = self.options.limits.wall.saturating_sub(self.spent.wall);
         let fuel = self.options.limits.fuel.map(|fuel| fuel.saturating_sub(self.spent.fuel));
-        let (turn, instance) = self.image.workers.run(move || {
-            let mut instance = instance;
+        let ran = self.image.workers.run(cancel, instance, move |mut instance| {
             let turn = instance.turn(&code, wall, fuel, &running, &image.ticker);
             (turn, instance)
-        })?;
+        });
+        let (turn, instance) = match ran {
+            Ok(ran) => ran,
+            Err(refused) => {
+                self.instance = refused.given;
+                return Err(refused.error);
+            }
+        };
         let turn = turn?;
         self.spent.wall += turn.wall;
         self.spent.fuel += turn.fuel;
@@ -352,40 +370,49 @@ impl Session {
     }
 
     /// The live interpreter, or one that starts where the last one stood.
-    fn ready(&mut self) -> Result<Box<Instance>> {
+    fn ready(&mut self, cancel: &Cancel) -> Result<Box<Instance>> {
         if let Some(instance) = self.instance.take() {
             return Ok(instance);
         }
         let (work, tmp) = (self.scratch.folder().work(), self.scratch.folder().tmp());
         let mounts = Mounts { work: &work, tmp: &tmp, ..self.image.mounts() };
         let limits = &self.options.limits;
-        let guest =
-            Guest::new(&mounts, limits.memory, limits.output).or_internal("opening the interpreter's folders")?;
+        let memory = MemoryCap::new(limits.memory, self.image.budget.charge());
+        let guest = Guest::new(&mounts, memory, limits.output).or_internal("opening the interpreter's folders")?;
         let mut instance = Box::new(Instance::new(&self.image.pre, guest)?);
         instance.show_fresh(&self.image.finder);
-        match self.resume.take() {
-            Some(machine) => instance.resume(&machine).map(|()| instance),
-            None => self.begin(instance),
-        }
+        let instance = match &self.resume {
+            Some(machine) => instance.resume(machine).map(|()| instance)?,
+            None => self.begin(instance, cancel)?,
+        };
+        self.resume = None;
+        Ok(instance)
     }
 
     /// Gives a fresh interpreter its arguments and bindings.
-    fn begin(&self, instance: Box<Instance>) -> Result<Box<Instance>> {
+    fn begin(&self, instance: Box<Instance>, cancel: &Cancel) -> Result<Box<Instance>> {
         let mut argv = vec!["cell"];
         argv.extend(self.options.args.iter().map(String::as_str));
         let settings = json!({ "argv": argv, "bind": *self.bindings }).to_string();
-        self.prepare(instance, "start", &settings)
+        self.prepare(instance, "start", &settings, cancel)
     }
 
-    /// Calls one of the driver's functions that run nothing of the guest's, with a JSON text.
-    fn prepare(&self, instance: Box<Instance>, function: &str, settings: &str) -> Result<Box<Instance>> {
+    /// Calls one of the driver's functions that run nothing of the guest's, with a JSON text. Only the wait for a thread
+    /// can be cancelled.
+    fn prepare(
+        &self,
+        instance: Box<Instance>,
+        function: &str,
+        settings: &str,
+        cancel: &Cancel,
+    ) -> Result<Box<Instance>> {
         let code = format!("__import__('_slm_cell').{function}({})", literal(settings));
         let image = self.image.clone();
-        let (turn, instance) = self.image.workers.run(move || {
-            let mut instance = instance;
+        let ran = self.image.workers.run(cancel, instance, move |mut instance| {
             let turn = instance.turn(&code, START, None, &Cancel::new(), &image.ticker);
             (turn, instance)
-        })?;
+        });
+        let (turn, instance) = ran.map_err(|refused| refused.error)?;
         let turn = turn?;
         match turn.end {
             End::Returned(0) => Ok(instance),

@@ -17,12 +17,13 @@ use wasmparser::{Parser, ValType};
 use wasmtime::{CacheStore, Engine, Module};
 use wasmtime_wizer::{InstanceState, ModuleContext, SnapshotVal, Wizer};
 
+use super::budget::{Budget, MemoryCap};
 use super::engine::{self, Ticker};
 use super::guest::{Guest, Mounts};
 use super::instance::{self, End, Instance};
 use crate::error::OrInternal;
 use crate::progress::{Progress, Step, Unit};
-use crate::{Cancel, Error, Result};
+use crate::{Cancel, Capacity, Error, Result};
 
 /// What the preloaded interpreter may take of memory and time; both are far more than it needs.
 const MEMORY: u64 = 1 << 30;
@@ -84,7 +85,8 @@ fn preloaded(
     recipe: &Recipe<'_>,
     cancel: &Cancel,
 ) -> Result<Instance> {
-    let guest = Guest::new(mounts, MEMORY, 1 << 20).or_internal("opening the interpreter's folders")?;
+    let memory = MemoryCap::new(MEMORY, Budget::new(&Capacity::default().memory(MEMORY)).charge());
+    let guest = Guest::new(mounts, memory, 1 << 20).or_internal("opening the interpreter's folders")?;
     let mut instance = Instance::new(&instance::prepare(module)?, guest)?;
     instance.call("_initialize")?;
     instance.call("wizer.initialize")?;

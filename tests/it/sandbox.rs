@@ -1,14 +1,25 @@
 //! What a session finds in the image, whose objects are immortal and whose free memory was filled: everything works as
 //! in an interpreter that has just started.
 
+use std::time::Duration;
+
 use slm_code_interpreter::{
-    Cancel, Config, Limits, Outcome, Overrides, Progress, Python, Session, SessionOptions, Status,
+    Cancel, Capacity, Config, Error, Limits, Outcome, Overrides, Progress, Python, Session, SessionOptions, Status,
 };
 
 fn session() -> Session {
-    let config = Config::resolve(Overrides::default()).expect("the settings");
-    let python = Python::open(&config, &Progress::default(), &Cancel::new()).expect("the image");
+    session_of(&python(|capacity| capacity))
+}
+
+fn session_of(python: &Python) -> Session {
     python.session(SessionOptions::new(Limits::default())).expect("a session")
+}
+
+/// Sessions of one image share what it runs on, so what one leaves behind could reach the next.
+fn python(capacity: impl FnOnce(Capacity) -> Capacity) -> Python {
+    let mut config = Config::resolve(Overrides::default()).expect("the settings");
+    config.capacity = capacity(config.capacity);
+    Python::open(&config, &Progress::default(), &Cancel::new()).expect("the image")
 }
 
 #[track_caller]
@@ -215,4 +226,121 @@ print([name for name in linecache.cache if name.startswith('<cell') and name != 
     let failed = session.exec("1 / 0", &Cancel::new()).expect("the sandbox runs");
     let error = failed.error.expect("an error");
     assert_eq!((failed.status, error.kind.as_str(), error.line), (Status::Error, "ZeroDivisionError", Some(1)));
+}
+
+/// Counts a secret in the first SIZE bytes of linear memory. The search itself holds it nowhere in one piece.
+const SEARCH: &str = "
+import numpy
+class Memory:
+    __array_interface__ = {'data': (1024, False), 'typestr': '|u1', 'shape': (SIZE - 1024,), 'version': 3}
+memory, needle, found = numpy.asarray(Memory()), [*b'kept by', *b' the one before'], 0
+for start in range(0, len(memory) - len(needle), 1 << 20):
+    at = start + numpy.flatnonzero(memory[start:start + (1 << 20)] == needle[0])
+    for offset, byte in enumerate(needle):
+        at = at[at + offset < len(memory)]
+        at = at[memory[at + offset] == byte]
+    found += len(at)
+print(found)
+";
+
+#[test]
+fn a_session_finds_no_byte_of_an_earlier_one() {
+    let python = python(|capacity| capacity.workers(1));
+    let fresh = || {
+        let limits = Limits::default().wall(Duration::from_secs(100));
+        python.session(SessionOptions::new(limits)).expect("a session")
+    };
+    let search = |session: &mut Session, size: u64| -> u64 {
+        run(session, &SEARCH.replace("SIZE", &size.to_string())).stdout.trim().parse().expect("a number")
+    };
+    // Over the image's own pages, on its heap, and far beyond its end.
+    let plant = "
+import numpy
+secret = b'kept by' + b' the one before'
+class Image:
+    __array_interface__ = {'data': (id(numpy.__doc__) + 100, False), 'typestr': '|u1', 'shape': (len(secret),), 'version': 3}
+numpy.asarray(Image())[:] = list(secret)
+small = [bytes(secret) + bytes(100) for _ in range(1000)]
+large = [bytearray(secret * 100_000) for _ in range(20)]
+with open('/tmp/secret', 'wb') as file:
+    file.write(secret * 1000)
+";
+    for round in 0..2 {
+        let mut earlier = fresh();
+        let size = run(&mut earlier, plant).usage.memory_bytes;
+        let there = search(&mut earlier, size);
+        assert!(there > 2_000_000, "the search finds what is there: {there}");
+        drop(earlier);
+
+        let mut next = fresh();
+        let begun = run(&mut next, "import numpy").usage.memory_bytes;
+        assert_eq!(search(&mut next, begun), 0, "round {round}");
+        // Memory as far as the earlier one had grown, of which nothing has been written yet.
+        let grow = format!("kept = [numpy.empty(1 << 20, 'u1') for _ in range({})]", size.saturating_sub(begun) >> 20);
+        let grown = run(&mut next, &grow).usage.memory_bytes;
+        assert!(begun + (40 << 20) < size && size <= grown + (2 << 20), "{begun}, then {grown} of {size} bytes");
+        assert_eq!(search(&mut next, grown), 0, "round {round}, grown");
+    }
+}
+
+#[test]
+fn a_session_too_many_is_refused_until_another_ends() {
+    let python = python(|capacity| capacity.sessions(2));
+    let open = || python.session(SessionOptions::new(Limits::default()));
+    let (first, _second) = (open().expect("a session"), open().expect("a session"));
+    let refused = open().err().expect("an error");
+    assert!(refused.is_busy() && refused.advice().is_some(), "{refused:?}");
+    drop(first);
+    assert_eq!(run(&mut open().expect("a session"), "print(1)").stdout, "1\n");
+}
+
+#[test]
+fn sessions_share_the_memory_they_grow_into() {
+    let python = python(|capacity| capacity.memory(200 << 20));
+    let take = "
+def take():
+    blocks = []
+    try:
+        while True: blocks.append(bytearray(10 << 20))
+    except MemoryError:
+        return blocks
+blocks = take()
+print(len(blocks))
+";
+    let (mut one, mut other) = (session_of(&python), session_of(&python));
+    let taken = |session: &mut Session| -> u64 { run(session, take).stdout.trim().parse().expect("a number") };
+    let alone = taken(&mut one);
+    assert!((15..=25).contains(&alone), "{alone} blocks of 10 MiB of 200 MiB");
+    let beside = taken(&mut other);
+    assert!(beside < 5, "{beside} blocks, when another has {alone}");
+    assert_eq!(run(&mut other, "print(sum(range(10)))").stdout, "45\n", "it goes on");
+    drop(one);
+    let again = taken(&mut other);
+    assert!((12..=25).contains(&again), "{again} blocks when the other has gone");
+}
+
+#[test]
+fn a_cell_that_waits_for_its_turn_has_its_whole_time_and_can_be_cancelled() {
+    let python = python(|capacity| capacity.workers(1));
+    let (mut first, mut second, mut third) = (session_of(&python), session_of(&python), session_of(&python));
+    run(&mut third, "x = 7");
+    let (stop, impatient) = (Cancel::new(), Cancel::new());
+    std::thread::scope(|scope| {
+        let (stop, impatient) = (&stop, &impatient);
+        let holder = scope.spawn(move || first.exec("import time; time.sleep(600)", stop).expect("an outcome"));
+        let waiter = scope.spawn(move || run(&mut second, "print(2)"));
+        let cancelled = scope.spawn(move || (third.exec("import time; time.sleep(600)", impatient), third));
+        // Whether it waits for its turn by now, or has it.
+        impatient.cancel();
+        let (ended, mut third) = cancelled.join().expect("no panic");
+        let before_its_turn = ended.as_ref().is_err_and(Error::is_cancelled);
+        let during = ended.as_ref().is_ok_and(|outcome| outcome.status == Status::Cancelled);
+        assert!(before_its_turn || during, "{ended:?}");
+        stop.cancel();
+        assert!(matches!(holder.join().expect("no panic").status, Status::Cancelled | Status::Timeout));
+        assert_eq!(waiter.join().expect("no panic").stdout, "2\n");
+        if before_its_turn {
+            assert_eq!(run(&mut third, "print(x)").stdout, "7\n", "the session is as it was");
+        }
+    });
 }

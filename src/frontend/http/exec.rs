@@ -63,6 +63,8 @@ fn cells(fields: &Fields) -> Result<Cells, Problem> {
 fn failed(error: &Error) -> Problem {
     if error.is_usage() {
         Problem::bad(error.to_string())
+    } else if error.is_busy() {
+        Problem::busy(error)
     } else {
         Problem::failed(format!("Execution failed: {error}"))
     }

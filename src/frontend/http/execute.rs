@@ -57,6 +57,8 @@ fn answered(answer: &Answer) -> Result<Response, Problem> {
 fn failed(error: &Error) -> Problem {
     if error.is_usage() {
         Problem::bad(error.to_string())
+    } else if error.is_busy() {
+        Problem::busy(error)
     } else {
         Problem::failed(format!("Inference execution failed: {error}"))
     }

@@ -5,6 +5,7 @@ use axum::http::StatusCode;
 use axum::http::header::{CONNECTION, HeaderName, HeaderValue, RETRY_AFTER};
 use axum::response::{IntoResponse, Response};
 
+use crate::Error;
 use crate::frontend::json;
 
 #[derive(Debug)]
@@ -55,6 +56,12 @@ impl Problem {
     pub fn later(text: impl Into<String>, seconds: u32) -> Self {
         let header = Some((RETRY_AFTER, HeaderValue::from(seconds)));
         Self { header, ..Self::new(StatusCode::SERVICE_UNAVAILABLE, text) }
+    }
+
+    /// Every session there may be is alive; the advice is for whoever runs the daemon, not for its clients.
+    pub fn busy(error: &Error) -> Self {
+        log::warn!("{error}");
+        Self::later("Too busy: every session there may be is alive; try again", 1)
     }
 
     /// Not before somebody does something about it.

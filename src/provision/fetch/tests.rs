@@ -34,6 +34,7 @@ impl Place {
             onnxruntime: None,
             model_wheel: None,
             offline: false,
+            capacity: crate::Capacity::default(),
         };
         let cache = Cache::open(&config.cache_dir).unwrap();
         Self { above, cache, config, _forking: forking }
