@@ -100,7 +100,7 @@ impl Instance {
         guest.watch.deadline = began.checked_add(wall);
         guest.watch.cancel = cancel.clone();
         guest.memory.refused = false;
-        guest.inbox = Inbox::default();
+        guest.inbox.take();
         let returned = {
             let _running = ticker.running();
             self.enter(code)
@@ -115,7 +115,7 @@ impl Instance {
             end,
             stdout: guest.stdout.take(),
             stderr: guest.stderr.take(),
-            inbox: std::mem::take(&mut guest.inbox),
+            inbox: guest.inbox.take(),
             wall: began.elapsed(),
             fuel: budget - left,
         })

@@ -14,6 +14,7 @@ use super::outcome::{CellError, LimitHit, Outcome, Status, Truncated, Usage};
 use super::output::Printed;
 use super::scratch::Scratch;
 use super::snapshot::literal;
+use super::wire::Inbox;
 use crate::error::OrInternal;
 use crate::{Cancel, Error, Limits, Result};
 
@@ -233,8 +234,9 @@ impl Session {
         let (work, tmp) = (self.scratch.folder().work(), self.scratch.folder().tmp());
         let mounts = Mounts { work: &work, tmp: &tmp, ..self.image.mounts() };
         let limits = &self.options.limits;
-        let guest =
+        let mut guest =
             Guest::new(&mounts, limits.memory, limits.output).or_internal("opening the interpreter's folders")?;
+        guest.inbox = Inbox::new(limits.display, limits.displays);
         self.begin(Box::new(Instance::new(&self.image.pre, guest)?))
     }
 
@@ -242,7 +244,9 @@ impl Session {
     fn begin(&self, instance: Box<Instance>) -> Result<Box<Instance>> {
         let mut argv = vec!["cell"];
         argv.extend(self.options.args.iter().map(String::as_str));
-        let settings = json!({ "argv": argv, "bind": self.bindings }).to_string();
+        let Limits { display, displays, .. } = self.options.limits;
+        let settings = json!({ "argv": argv, "bind": self.bindings, "display": display, "displays": displays });
+        let settings = settings.to_string();
         self.prepare(instance, "start", &settings)
     }
 
