@@ -35,26 +35,24 @@ pub struct Ran {
     pub trouble: Option<Error>,
 }
 
-impl Cells {
-    /// Refuses places of saved sessions that cannot serve, before any time is spent.
-    pub fn check(&self) -> Result<()> {
-        if let Some(file) = &self.load {
-            let refused = |why: &dyn std::fmt::Display| Error::usage(why).context(loading(file));
-            if !std::fs::metadata(file).map_err(|error| refused(&error))?.is_file() {
-                return Err(refused(&"not a regular file"));
-            }
-        }
-        if let Some(file) = &self.save {
-            let refused = |why: &dyn std::fmt::Display| Error::usage(why).context(saving(file));
-            // A rename would put a file in the place of a device or a pipe.
-            if std::fs::metadata(file).is_ok_and(|found| !found.is_file()) {
-                return Err(refused(&"not a regular file"));
-            }
-            beside(file).map_err(|error| refused(&error))?;
-        }
-        Ok(())
+/// Refuses places to load from and save to that cannot serve, before any time is spent.
+pub fn check(load: Option<&Path>, save: Option<&Path>) -> Result<()> {
+    let regular = |file: &Path| match std::fs::metadata(file) {
+        Ok(found) if !found.is_file() => Err(Error::usage("not a regular file")),
+        found => Ok(found),
+    };
+    if let Some(file) = load {
+        regular(file).and_then(|found| found.map_err(Error::usage)).map_err(|error| error.context(loading(file)))?;
     }
+    if let Some(file) = save {
+        // A rename would put a file in the place of a device or a pipe.
+        let place = regular(file).and_then(|_| beside(file).map_err(Error::usage));
+        place.map_err(|error| error.context(saving(file)))?;
+    }
+    Ok(())
+}
 
+impl Cells {
     /// Runs them. What the session's end (its exit handlers) printed or did belongs to the last one. `seen` hears of
     /// each cell, and whether another follows it, and of the end, as soon as it is over.
     ///
@@ -161,19 +159,15 @@ mod tests {
     fn saved_sessions_need_a_place_that_can_serve() {
         let folder = tempfile::tempdir().unwrap();
         let place = |name: &str| Some(folder.path().join(name));
-        let refused = |cells: Cells| cells.check().unwrap_err();
+        let check = |load: Option<PathBuf>, save: Option<PathBuf>| check(load.as_deref(), save.as_deref());
         std::fs::write(folder.path().join("old"), "old").unwrap();
         for (load, save) in [(place("old"), place("new")), (place("old"), place("old")), (None, None)] {
-            Cells { load, save, ..Cells::default() }.check().unwrap();
+            check(load, save).unwrap();
         }
-        let missing = refused(Cells { load: place("none"), ..Cells::default() });
+        let missing = check(place("none"), None).unwrap_err();
         assert!(missing.is_usage() && missing.to_string().starts_with("cannot load the session "), "{missing}");
-        for cells in [
-            Cells { load: place(""), ..Cells::default() },
-            Cells { save: place(""), ..Cells::default() },
-            Cells { save: place("no/folder"), ..Cells::default() },
-        ] {
-            assert!(refused(cells).is_usage());
+        for (load, save) in [(place(""), None), (None, place("")), (place("old"), place("no/folder"))] {
+            assert!(check(load, save).unwrap_err().is_usage());
         }
         let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.file_name()).collect();
         assert_eq!(left, ["old"], "nothing was written");
@@ -183,8 +177,7 @@ mod tests {
     #[test]
     #[cfg(unix)]
     fn a_device_is_no_place_for_a_session() {
-        let cells = Cells { save: Some("/dev/null".into()), ..Cells::default() };
-        assert!(cells.check().unwrap_err().to_string().ends_with("not a regular file"));
+        assert!(check(None, Some(Path::new("/dev/null"))).unwrap_err().to_string().ends_with("not a regular file"));
     }
 
     #[test]

@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn displays_together_have_their_bound_and_a_smaller_one_may_still_fit() {
         let mut inbox = Inbox::new(1000, 2500);
-        let taken = [1000, 1000, 1000, 500, 40].map(|length| inbox.receive(&frame("display", length)).is_ok());
+        let taken = [1000, 1000, 1000, 500, 100].map(|length| inbox.receive(&frame("display", length)).is_ok());
         assert_eq!((taken, inbox.displays.len()), ([true, true, false, true, false], 3));
         let first = inbox.take();
         assert_eq!((first.displays.len(), inbox.displays.len()), (3, 0));

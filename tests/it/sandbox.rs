@@ -216,3 +216,22 @@ print([name for name in linecache.cache if name.startswith('<cell') and name != 
     let error = failed.error.expect("an error");
     assert_eq!((failed.status, error.kind.as_str(), error.line), (Status::Error, "ZeroDivisionError", Some(1)));
 }
+
+#[test]
+fn a_monitoring_callback_that_raises_ends_with_its_cell() {
+    let mut session = session();
+    let code = "
+import sys
+def bad(*a): raise SystemExit(0)
+m = sys.monitoring
+m.use_tool_id(3, 'bad')
+events = [m.events.PY_START, m.events.PY_RETURN, m.events.CALL, m.events.LINE, m.events.INSTRUCTION]
+for event in events: m.register_callback(3, event, bad)
+m.set_events(3, sum(events))
+";
+    let spoilt = session.exec(code, &Cancel::new()).expect("the sandbox runs");
+    assert_ne!(spoilt.status, Status::Timeout);
+    assert_eq!(run(&mut session, "x = [1]\nprint(len(x))").stdout, "1\n");
+    let failed = session.exec("1 / 0", &Cancel::new()).expect("the sandbox runs");
+    assert_eq!(failed.error.expect("an error").kind, "ZeroDivisionError");
+}

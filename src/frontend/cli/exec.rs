@@ -66,6 +66,7 @@ enum WhatStays {
 impl Exec {
     pub fn execute(self, context: &Context) -> Result<u8> {
         self.workspace.check()?;
+        cells::check(self.load.as_deref(), self.save.as_deref())?;
         let config = context.config()?;
         let cancel = interrupt::cancel()?;
         let on_error = match self.on_error {
@@ -80,7 +81,6 @@ impl Exec {
             keep_going: self.keep_going,
             save: self.save,
         };
-        cells.check()?;
         let asked = cells.code.len();
         let python = Python::open(&config, &context.display.progress(), &cancel)?;
         context.display.clear();

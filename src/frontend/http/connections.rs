@@ -19,8 +19,8 @@ use super::stop;
 /// Connections at once. The next one takes the place of the one that has been silent longest; when all have requests
 /// under way it waits, and those after it wait in the system's queue.
 pub const MOST: u32 = 128;
-/// Also the longest an idle connection is kept.
-const HEADERS_WITHIN: Duration = Duration::from_secs(5);
+/// How long the head of a request may take; also the longest an idle connection is kept.
+pub const HEADERS_WITHIN: Duration = Duration::from_secs(5);
 /// Headers are read into memory.
 pub const MOST_HEADER_BYTES: usize = 64 << 10;
 /// Out of descriptors, most likely; a busy loop would not free any.
@@ -28,7 +28,8 @@ const AFTER_FAILURE: Duration = Duration::from_millis(100);
 /// How long answers that are under way may take once the daemon is to stop.
 const FAREWELL: Duration = Duration::from_secs(3);
 
-pub async fn serve(listener: TcpListener, router: Router, stopped: watch::Receiver<bool>) {
+/// Serves until `stopped` turns true. The head of a request must come within `patience`.
+pub async fn serve(listener: TcpListener, router: Router, stopped: watch::Receiver<bool>, patience: Duration) {
     let callers = Callers::new(MOST as usize);
     let accept = async {
         loop {
@@ -36,7 +37,7 @@ pub async fn serve(listener: TcpListener, router: Router, stopped: watch::Receiv
                 Ok((stream, _)) => {
                     // Only now is it known that somebody needs a place.
                     let caller = callers.admit().await;
-                    drop(tokio::spawn(connection(stream, router.clone(), stopped.clone(), caller)));
+                    drop(tokio::spawn(connection(stream, router.clone(), stopped.clone(), caller, patience)));
                 }
                 Err(error) => {
                     log::warn!("a connection could not be taken: {error}");
@@ -53,7 +54,13 @@ pub async fn serve(listener: TcpListener, router: Router, stopped: watch::Receiv
     let _ = timeout(FAREWELL, callers.all_gone(MOST)).await;
 }
 
-async fn connection(stream: TcpStream, router: Router, stopped: watch::Receiver<bool>, caller: Arc<Caller>) {
+async fn connection(
+    stream: TcpStream,
+    router: Router,
+    stopped: watch::Receiver<bool>,
+    caller: Arc<Caller>,
+    patience: Duration,
+) {
     // Answers are written whole, so waiting to fill a packet would only delay them.
     let _ = stream.set_nodelay(true);
     let (inner, speaker) = (TowerToHyperService::new(router), caller.clone());
@@ -68,7 +75,7 @@ async fn connection(stream: TcpStream, router: Router, stopped: watch::Receiver<
     });
     let mut connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEADERS_WITHIN)
+        .header_read_timeout(patience)
         .max_buf_size(MOST_HEADER_BYTES)
         .serve_connection(Mute::new(stream, caller.clone()), service);
     let ended = loop {

@@ -76,7 +76,7 @@ pub fn serve(
                 listener.loaded(app.loaded());
             }
         });
-        runtime.block_on(connections::serve(socket, router(app.clone()), stopped));
+        runtime.block_on(connections::serve(socket, router(app.clone()), stopped, connections::HEADERS_WITHIN));
         cancel.cancel();
     });
     runtime.shutdown_timeout(FAREWELL);

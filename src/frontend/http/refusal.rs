@@ -58,7 +58,7 @@ impl Mute {
 
 fn answer(error: &hyper::Error) -> String {
     let (status, text) = if error.is_parse_too_large() {
-        let text = format!("Request header too large: at most {MOST_HEADER_BYTES} bytes");
+        let text = format!("Request header too large: at most {MOST_HEADER_BYTES} bytes and 100 lines");
         ("431 Request Header Fields Too Large", text)
     } else {
         ("400 Bad Request", format!("Malformed request: {error}"))
