@@ -62,7 +62,8 @@ def install():
     _main, _flags = vars(sys.modules["__main__"]), 0
     additions = {"display": _bundle.display, "exit": _Quitter("exit"), "quit": _Quitter("quit")}
     modules = ("__main__", "builtins", "sys", "ast", "linecache", "_reactor", "_host")
-    _world.install(additions, modules + tuple(name for name in sys.modules if name.startswith("_slm_")))
+    modules += tuple(name for name in sys.modules if name.startswith("_slm_"))
+    _world.install(additions, modules, _error.OURS)
     for function in (run, _world.leave, _wire.send, _error.report):
         _error.hide(function)
     # The module's own `turn` parses and compiles the host's line with names that cells can replace. Ours reads it.
@@ -89,11 +90,24 @@ def rehearse(turn, rounds=40):
 
 
 def start(settings):
-    """Starts a session: `settings` is JSON, `argv` becomes sys.argv and `bind` holds texts for global variables."""
+    """Starts a session: `settings` is JSON, `argv` becomes sys.argv, `bind` holds texts for global variables, and
+    `display` and `displays` are the bounds of one displayed object and of all of a cell, in bytes."""
     settings = _decode(settings)
     _sys["argv"] = settings.get("argv", ["cell"])
     _main.update(settings.get("bind", {}))
+    _bound(settings)
     _world.freshen()
+
+
+def bound(settings):
+    """Sets the bounds anew, in a session that has run: `settings` is JSON, as for `start`."""
+    _bound(_decode(settings))
+
+
+def _bound(settings):
+    one = settings.get("display", _wire.DISPLAY)
+    # What is more than all together is sure to be refused.
+    _wire.DISPLAY = min(one, settings.get("displays", one))
 
 
 def bind(texts):
@@ -126,7 +140,12 @@ def finish():
         caught = exc
     else:
         caught = None
-    _world.quiet()
+    for _ in range(3):
+        try:
+            _world.quiet()
+            break
+        except BaseException:
+            continue
     if caught is not None:
         _print_exception("Error in atexit handlers:\n", caught)
     _world.leave(_main)
@@ -154,10 +173,12 @@ def _run(source, name):
         _execute(source, name)
     except BaseException as exc:
         caught = exc
-    try:
-        _world.quiet()
-    except BaseException:
-        _world.quiet()  # a trace function saw the first call, and is removed because it raised
+    for _ in range(3):
+        try:
+            _world.quiet()
+            break
+        except BaseException:
+            continue  # a trace or a profile function saw the call, and is removed because it raised
     try:
         if type(caught) is MemoryError:
             _world.release_ballast()

@@ -25,7 +25,7 @@ _traceback_of = _Base.__dict__["__traceback__"].__get__
 #: Sets an exception's traceback, whatever its class makes of that attribute.
 set_traceback = _Base.with_traceback
 #: Files whose frames are the driver's own.
-_OURS = {type_name.__code__.co_filename, _exact.__code__.co_filename}
+OURS = {type_name.__code__.co_filename, _exact.__code__.co_filename}
 #: The sources of the latest cells, by file name, each a list of lines.
 _SOURCES = {}
 _characters = 0
@@ -36,7 +36,7 @@ _FRAMES = 40
 
 def hide(function):
     """Counts the file that defines `function` among the driver's own."""
-    _OURS.add(function.__code__.co_filename)
+    OURS.add(function.__code__.co_filename)
 
 
 hide(hide)
@@ -85,7 +85,7 @@ def _forget(name):
 def strip(exc):
     """Takes the driver's frames off the beginning of the exception's traceback."""
     tb = _traceback_of(exc)
-    while tb is not None and tb.tb_frame.f_code.co_filename in _OURS:
+    while tb is not None and tb.tb_frame.f_code.co_filename in OURS:
         tb = tb.tb_next
     set_traceback(exc, tb)
     return tb
@@ -161,7 +161,7 @@ def _drop_ours(tree):
             continue
         seen.add(id(part))
         if part.stack:
-            part.stack[:] = [frame for frame in part.stack if frame.filename not in _OURS]
+            part.stack[:] = [frame for frame in part.stack if frame.filename not in OURS]
         todo += [part.__cause__, part.__context__]
         todo += part.exceptions or ()
 

@@ -17,6 +17,7 @@ PRISTINE.pop("_", None)
 __builtins__ = PRISTINE
 
 FRAME = 1 << 20
+#: The longest frame of a display; the session's own bound, once it has started.
 DISPLAY = 4 << 20
 MESSAGE = 16 << 10
 TRACEBACK = 64 << 10
@@ -100,9 +101,9 @@ def bundle(kind, data, limit):
     """The frame of a MIME bundle (`result` or `display`).
 
     `text/plain` is always there and is cut when it is long. The other types mean nothing when cut: one that does not
-    fit into what is left is left out.
+    fit into what is left is left out. A limit of less than 2 KiB is kept by the host alone, which refuses what is longer.
     """
-    left = limit - 1024
+    left = max(limit - 1024, 1024)
     plain = quote_head(data["text/plain"], left if len(data) == 1 else left // 2)
     left -= len(plain)
     parts = [b'"text/plain":' + plain]

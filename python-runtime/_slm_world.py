@@ -6,6 +6,7 @@ and the error report run on the same names. `enter` puts the cells' changes in, 
 """
 
 import builtins
+import gc as _gc
 import io as _io
 import logging as _logging
 import sys
@@ -26,6 +27,9 @@ _TextIOWrapper, _FileIO = _io.TextIOWrapper, _io.FileIO
 _FILES = frozenset((_io.TextIOWrapper, _io.BufferedWriter, _io.BufferedRandom))
 _monitoring = getattr(sys, "monitoring", None)
 _set_events, _get_tool = getattr(_monitoring, "set_events", None), getattr(_monitoring, "get_tool", None)
+_register_callback = getattr(_monitoring, "register_callback", None)
+#: What the collector calls; the list is its own.
+_collecting = _gc.callbacks
 _sys, _live, _modules = vars(sys), vars(builtins), sys.modules
 _now, _now_ns = _time.time, _time.time_ns
 _displayhook = sys.displayhook
@@ -37,6 +41,10 @@ _DEPTH = 1000
 _MISSING = object()
 #: What cells changed, while no cell runs: (dictionary, key, value).
 _parked = []
+_parked_collecting = []
+#: Whether a cell runs, whose monitoring callbacks are called, and the files of code about which they hear nothing.
+_watched = False
+_unwatched = frozenset()
 #: The values that `builtins` has between cells.
 _originals = ()
 #: Modules that must be found under their names, whatever a cell did to sys.modules.
@@ -49,10 +57,13 @@ _ballast = []
 _BALLAST = 512 << 10
 
 
-def install(additions, pinned):
+def install(additions, pinned, ours):
     """Makes the pristine world, once, before the snapshot: `additions` are builtins for cells, `pinned` names of
-    modules that must stay importable."""
-    global _originals
+    modules that must stay importable, `ours` the files of the driver."""
+    global _originals, _unwatched
+    _unwatched = ours
+    if _monitoring is not None:
+        _monitoring.register_callback = register_callback
     _live.pop("_", None)
     _live.update(additions)
     PRISTINE.update(additions)
@@ -94,6 +105,8 @@ def freshen():
 
 def enter(main):
     """Puts the cells' own changes in place again: a cell is about to run."""
+    global _watched
+    _watched = True
     if not _ballast:
         _fill_ballast()
     # Without it exec() would hand the driver's private builtins to the cell.
@@ -104,10 +117,14 @@ def enter(main):
             mapping.pop(key, None)
         else:
             mapping[key] = value
+    _move(_parked_collecting, _collecting)
 
 
 def quiet():
-    """Ends tracing, profiling and monitoring. A hook that raises here is removed by that, or by the next attempt."""
+    """Ends tracing, profiling and monitoring. A trace or profile function that raises here is removed by that, or by
+    the next attempt."""
+    global _watched
+    _watched = False
     for stop in (_settrace, _setprofile, _settrace):
         try:
             stop(None)
@@ -133,6 +150,7 @@ def leave(main):
         for name, original in PRISTINE.items():
             _park(_live, name, original)
     _park(_sys, "displayhook", _displayhook)
+    _move(_collecting, _parked_collecting)
     for name, module in _pinned.items():
         if _modules.get(name) is not module:
             _modules[name] = module
@@ -140,6 +158,26 @@ def leave(main):
     for value in list(main.values()):
         if type(value) in _FILES:
             _flush(value)
+
+
+def register_callback(tool_id, event, func, /):
+    """Stands in for `sys.monitoring.register_callback`. Nothing removes a callback that raises, and events stay on until
+    the driver has ended them, so it must not be called for the driver's own code, nor between cells."""
+    if func is not None:
+        func = _Callback(func)
+    previous = _register_callback(tool_id, event, func)
+    return previous.func if type(previous) is _Callback else previous
+
+
+class _Callback:
+    """A cell's monitoring callback."""
+
+    def __init__(self, func):
+        self.func = func
+
+    def __call__(self, code, *rest):
+        if _watched and code.co_filename not in _unwatched:
+            return self.func(code, *rest)
 
 
 def write_error(text):
@@ -177,6 +215,13 @@ def _park(mapping, key, original):
     if value is not original:
         _parked.append((mapping, key, value))
         mapping[key] = original
+
+
+def _move(functions, to):
+    """Moves what the collector is to call out of the way or back."""
+    if functions:
+        to.extend(functions)
+        functions.clear()
 
 
 def _stream(name, fd):

@@ -101,3 +101,37 @@ class Display(GuestCase):
         self.assertOk("class R:\n    def _repr_png_(s): return b'b' * (2 << 20)\ndisplay(R())")
         self.assertGreater(len(json.loads(HOST.frames[0])["data"]["image/png"]), 2 << 20)
         self.assertLessEqual(len(HOST.frames[0]), _slm_wire.DISPLAY)
+
+    def test_the_session_says_how_large_a_display_may_be(self):
+        self.addCleanup(setattr, _slm_wire, "DISPLAY", _slm_wire.DISPLAY)
+        for settings, expected in (({"display": 10_000}, 10_000), ({"display": 10_000, "displays": 5000}, 5000),
+                                   ({"display": 1 << 25, "displays": 1 << 26}, 1 << 25)):
+            with self.subTest(settings):
+                self.start(**settings)
+                self.assertEqual(_slm_wire.DISPLAY, expected)
+                data = self.assertOk("class R:\n    def __repr__(s): return 'p' * (1 << 26)\n"
+                                     "    def _repr_png_(s): return b'b' * (4 << 20)\ndisplay(R())")[0]["data"]
+                self.assertLessEqual(len(HOST.frames[0]), expected)
+                self.assertGreater(len(HOST.frames[0]), expected // 2 - 1024)
+                self.assertTrue(data["text/plain"].endswith(" more characters)"))
+                self.assertEqual("image/png" in data, expected == 1 << 25)
+        self.assertEqual(self.turn("__import__('_slm_cell').bound('{\"display\": 2000, \"displays\": 9}')"), 0)
+        self.assertEqual(_slm_wire.DISPLAY, 9)
+        self.start(display=4 << 20, displays=16 << 20)
+        self.assertEqual(_slm_wire.DISPLAY, 4 << 20)
+
+    def test_a_bound_too_small_for_anything_is_the_hosts_to_keep(self):
+        self.addCleanup(setattr, _slm_wire, "DISPLAY", _slm_wire.DISPLAY)
+        self.start(display=0, displays=0)
+        for value in ("1", "'\\0' * 10_000_000", "'🐸' * 100_000"):
+            with self.subTest(value):
+                self.assertOk(f"display({value})")
+                self.assertLess(len(HOST.frames[0]), 2048)
+
+    def test_a_display_that_the_host_refuses_is_an_error_of_the_cell(self):
+        HOST.refuse = True
+        self.assertEqual(self.cell("display(1)")[0], 1)
+        HOST.refuse = False
+        error = self.assertFails("import _host\nkept = _host.call\ntry:\n    import _slm_wire\n    _slm_wire._call = None\n"
+                                 "    display(1)\nfinally:\n    _slm_wire._call = kept", "RuntimeError")
+        self.assertIn("the host refused this object", error["message"])

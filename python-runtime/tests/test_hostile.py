@@ -1,6 +1,7 @@
 """Cells that change the interpreter under the driver: the report stays true, and the session usable."""
 
 import builtins
+import gc
 import json
 import sys
 
@@ -91,6 +92,86 @@ sys.displayhook = lambda v: 1/0
         self.namespace["seen"].clear()
         self.assertOk("def f(): pass\nf()")
         self.assertEqual(self.namespace["seen"], [])
+
+    def monitor(self, *events):
+        """Cells that set up a monitoring callback `hook` for these events, and leave it on."""
+        if not hasattr(sys, "monitoring"):
+            self.skipTest("no sys.monitoring before 3.12")
+        self.addCleanup(self.free_the_tool)
+        names = ", ".join(f"m.events.{name}" for name in events)
+        return ("import sys\nm = sys.monitoring\nif m.get_tool(3) is None: m.use_tool_id(3, 'spy')\n"
+                f"for event in ({names},): m.register_callback(3, event, hook)\n"
+                f"m.set_events(3, sum(({names},)))\n")
+
+    def free_the_tool(self):
+        if sys.monitoring.get_tool(3) is not None:
+            sys.monitoring.free_tool_id(3)
+
+    def test_monitoring_callbacks_that_raise_end_with_their_cell(self):
+        local = ("PY_START", "PY_RESUME", "PY_RETURN", "PY_YIELD", "CALL", "LINE", "INSTRUCTION", "JUMP")
+        for events in [(name,) for name in local] + [("RAISE",), ("PY_UNWIND",), ("EXCEPTION_HANDLED",), local]:
+            with self.subTest(events):
+                armed = self.monitor(*events)
+                self.cell("def hook(*a): raise SystemExit(0)\n" + armed)
+                self.assertEqual(sys.monitoring.get_events(3), 0)
+                self.assertOk("def f(): return 1\nx = f()")
+                self.assertEqual(self.result("x"), {"text/plain": "1"})
+                self.assertFails("1 / 0", "ZeroDivisionError")
+                for function in ("_slm_cell._run", "_slm_world.leave", "_slm_wire.send"):
+                    name, attribute = function.split(".")
+                    self.cell(f"m.set_local_events(3, sys.modules['{name}'].{attribute}.__code__, m.events.LINE)")
+                    self.assertOk("x = f()")
+                self.free_the_tool()
+
+    def test_a_monitoring_callback_is_called_in_its_cell_and_given_back(self):
+        armed = self.monitor("PY_START")
+        self.assertOk("seen = []\ndef hook(code, offset): seen.append(code.co_name)\n" + armed + "def f(): pass\nx = f()")
+        self.assertEqual(self.namespace["seen"], ["f"])
+        self.assertOk("again = m.register_callback(3, m.events.PY_START, None), m.register_callback(3, 1, None)")
+        self.assertEqual(self.namespace["again"], (self.namespace["hook"], None))
+        self.assertFails("m.register_callback(3, 'x', hook)", "TypeError")
+        error = self.assertFails("def hook(*a): 1 / 0\n" + armed + "f()", "ZeroDivisionError")
+        self.assertNotIn("_slm_", error["traceback"])
+
+    def test_trace_and_profile_functions_that_raise_together(self):
+        self.cell("import sys, threading\ndef bad(*a): raise SystemExit(0)\n"
+                  "threading.setprofile(bad)\nthreading.settrace(bad)\nfor f in sys.settrace, sys.setprofile: f(bad)")
+        self.addCleanup(__import__("threading").setprofile, None)
+        self.addCleanup(__import__("threading").settrace, None)
+        self.assertIsNone(sys.gettrace() or sys.getprofile())
+        self.assertOk("x = 1")
+        self.assertFails("1 / 0", "ZeroDivisionError")
+
+    def test_hooks_that_raise_only_in_the_driver(self):
+        for name in ("settrace", "setprofile"):
+            with self.subTest(name):
+                self.cell("import sys\ndef bad(frame, event, arg):\n"
+                          "    if '_slm_' in frame.f_code.co_filename: raise SystemExit(0)\n    return bad\n"
+                          f"sys._getframe(1).f_trace = bad\nsys.{name}(bad)")
+                self.assertIsNone(sys.gettrace() or sys.getprofile())
+                self.assertOk("x = 1")
+                self.assertFails("1 / 0", "ZeroDivisionError")
+
+    def test_exit_handlers_that_leave_hooks(self):
+        self.assertOk("import atexit, sys\ndef bad(*a): raise SystemExit(3)\n"
+                      "@atexit.register\ndef arm():\n    sys.settrace(bad)\n    sys.setprofile(bad)")
+        self.assertEqual(self.finish(), 0)
+        self.assertIsNone(sys.gettrace() or sys.getprofile())
+
+    def test_what_the_collector_calls_waits_for_the_next_cell(self):
+        self.addCleanup(gc.callbacks.clear)
+        self.assertOk("import gc\nseen = []\ndef good(phase, info): seen.append(phase)\n"
+                      "def bad(phase, info): raise SystemExit(0)\ngc.callbacks += [good, bad, 5]\ngc.collect()")
+        self.assertEqual(self.namespace["seen"], ["start", "stop"])
+        self.written(2)
+        gc.collect()
+        self.assertEqual((len(self.namespace["seen"]), self.written(2)), (2, b""), "nothing between cells")
+        self.assertOk("x = 1")
+        self.assertOk("gc.callbacks[:] = gc.callbacks[:1]\ngc.collect()")
+        self.assertEqual(self.namespace["seen"][2:], ["start", "stop"])
+        self.assertFails("1 / 0", "ZeroDivisionError")
+        self.assertOk("del gc.callbacks[:]")
+        self.assertOk("assert gc.callbacks == []")
 
     def test_a_hook_that_raises_everywhere_still_ends_in_a_failure(self):
         """Not a name the driver looks up, but a failure inside the driver itself."""

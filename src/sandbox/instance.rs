@@ -133,7 +133,7 @@ impl Instance {
         guest.watch.deadline = began.checked_add(wall);
         guest.watch.cancel = cancel.clone();
         guest.memory.refused = false;
-        guest.inbox = Inbox::default();
+        guest.inbox.take();
         let returned = {
             let _running = ticker.running();
             self.enter(code)
@@ -148,7 +148,7 @@ impl Instance {
             end,
             stdout: guest.stdout.take(),
             stderr: guest.stderr.take(),
-            inbox: std::mem::take(&mut guest.inbox),
+            inbox: guest.inbox.take(),
             wall: began.elapsed(),
             fuel: budget - left,
         })

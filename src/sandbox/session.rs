@@ -17,6 +17,7 @@ use super::output::Printed;
 use super::scratch::Scratch;
 use super::snapshot::literal;
 use super::state::{Checkpoint, Machine, State};
+use super::wire::Inbox;
 use crate::error::OrInternal;
 use crate::{Cancel, Error, Limits, Result};
 
@@ -378,7 +379,8 @@ impl Session {
         let mounts = Mounts { work: &work, tmp: &tmp, ..self.image.mounts() };
         let limits = &self.options.limits;
         let memory = MemoryCap::new(limits.memory, self.image.budget.charge());
-        let guest = Guest::new(&mounts, memory, limits.output).or_internal("opening the interpreter's folders")?;
+        let mut guest = Guest::new(&mounts, memory, limits.output).or_internal("opening the interpreter's folders")?;
+        guest.inbox = Inbox::new(limits.display, limits.displays);
         let mut instance = Box::new(Instance::new(&self.image.pre, guest)?);
         instance.show_fresh(&self.image.finder);
         let instance = match &self.resume {
@@ -393,8 +395,9 @@ impl Session {
     fn begin(&self, instance: Box<Instance>, cancel: &Cancel) -> Result<Box<Instance>> {
         let mut argv = vec!["cell"];
         argv.extend(self.options.args.iter().map(String::as_str));
-        let settings = json!({ "argv": argv, "bind": *self.bindings }).to_string();
-        self.prepare(instance, "start", &settings, cancel)
+        let Limits { display, displays, .. } = self.options.limits;
+        let settings = json!({ "argv": argv, "bind": *self.bindings, "display": display, "displays": displays });
+        self.prepare(instance, "start", &settings.to_string(), cancel)
     }
 
     /// Calls one of the driver's functions that run nothing of the guest's, with a JSON text. Only the wait for a thread

@@ -9,7 +9,6 @@ use wasmtime::{Caller, Engine, Linker};
 use wasmtime_wasi::{HostMonotonicClock, HostWallClock, I32Exit, p1};
 
 use super::guest::{Clock, Guest};
-use super::wire::MAX_FRAME;
 
 type Result<T, E = wasmtime::Error> = std::result::Result<T, E>;
 
@@ -118,7 +117,7 @@ const FAULT: i32 = -2;
 /// Takes a frame. It is measured before it is read, and the answer is always empty.
 fn host_call(mut caller: Caller<'_, Guest>, frame: u32, len: u32, answer: u32, answer_len: u32) -> Result<i32> {
     let memory = memory(&mut caller)?;
-    if len as usize > MAX_FRAME {
+    if len as usize > caller.data().inbox.longest() {
         return Ok(FAULT);
     }
     let (bytes, guest) = memory.data_and_store_mut(&mut caller);

@@ -7,14 +7,8 @@ use serde::Deserialize;
 
 use super::outcome::{CellError, MimeBundle};
 
-/// The longest frame that is read at all: a display of 4 MiB and its JSON. The driver keeps below all of these.
-pub(super) const MAX_FRAME: usize = (4 << 20) + 4096;
-
-/// The longest frame of any other kind.
-const MAX_TEXT_FRAME: usize = (1 << 20) + 4096;
-
-/// What the displays of one cell may hold together.
-const MAX_DISPLAYS: usize = 16 << 20;
+/// The longest frame of any kind but a display. The driver keeps below it.
+const MAX_FRAME: usize = (1 << 20) + 4096;
 
 /// Types one bundle may hold; each costs the host more than its bytes.
 const MAX_TYPES: usize = 32;
@@ -25,7 +19,7 @@ const MAX_FRAMES: usize = 256;
 
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-pub(super) enum Frame {
+enum Frame {
     /// The last expression's value.
     Result {
         data: MimeBundle,
@@ -49,19 +43,22 @@ pub(super) enum Frame {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Malformed;
 
-pub(super) fn decode(bytes: &[u8]) -> Result<Frame, Malformed> {
-    if bytes.len() > MAX_FRAME {
+/// Reads a frame that is at most `display` bytes long if it is a display.
+fn decode(bytes: &[u8], display: usize) -> Result<Frame, Malformed> {
+    if bytes.len() > MAX_FRAME.max(display) {
         return Err(Malformed);
     }
-    match serde_json::from_slice(bytes) {
-        Ok(Frame::Display { data } | Frame::Result { data }) if data.len() > MAX_TYPES => Err(Malformed),
-        Ok(frame @ Frame::Display { .. }) => Ok(frame),
-        Ok(frame) if bytes.len() <= MAX_TEXT_FRAME => Ok(frame),
-        _ => Err(Malformed),
+    let frame = serde_json::from_slice(bytes).map_err(|_| Malformed)?;
+    let longest = if matches!(frame, Frame::Display { .. }) { display } else { MAX_FRAME };
+    match &frame {
+        _ if bytes.len() > longest => Err(Malformed),
+        Frame::Display { data } | Frame::Result { data } if data.len() > MAX_TYPES => Err(Malformed),
+        _ => Ok(frame),
     }
 }
 
-/// What the frames of one cell amount to: the last word of each kind, the displays in order.
+/// What the frames of one cell amount to: the last word of each kind, the displays in order. The default takes no
+/// displays.
 #[derive(Default)]
 pub(super) struct Inbox {
     pub(super) result: Option<MimeBundle>,
@@ -71,11 +68,30 @@ pub(super) struct Inbox {
     received: usize,
     displays_received: usize,
     display_bytes: usize,
+    /// The most bytes of one display's frame, and of all of a cell's together.
+    most: (usize, usize),
 }
 
 impl Inbox {
+    /// An empty one that takes frames of displays of at most `display` bytes each and `displays` bytes together.
+    pub(super) fn new(display: u64, displays: u64) -> Self {
+        let bound = |bytes| usize::try_from(bytes).unwrap_or(usize::MAX);
+        Self { most: (bound(display), bound(displays)), ..Self::default() }
+    }
+
+    /// The length beyond which no frame need be read: it would be refused.
+    pub(super) fn longest(&self) -> usize {
+        MAX_FRAME.max(self.most.0)
+    }
+
+    /// What has come, for the end of a cell. An empty one with the same bounds stays.
+    pub(super) fn take(&mut self) -> Self {
+        let empty = Self { most: self.most, ..Self::default() };
+        std::mem::replace(self, empty)
+    }
+
     pub(super) fn receive(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
-        let frame = decode(bytes)?;
+        let frame = decode(bytes, self.most.0)?;
         let received = match &frame {
             Frame::Display { .. } => &mut self.displays_received,
             _ => &mut self.received,
@@ -86,7 +102,7 @@ impl Inbox {
         *received += 1;
         match frame {
             Frame::Result { data } => self.result = Some(data),
-            Frame::Display { .. } if self.display_bytes + bytes.len() > MAX_DISPLAYS => return Err(Malformed),
+            Frame::Display { .. } if bytes.len() > self.most.1 - self.display_bytes => return Err(Malformed),
             Frame::Display { data } => {
                 self.display_bytes += bytes.len();
                 self.displays.push(data);
@@ -108,29 +124,53 @@ impl Inbox {
 mod tests {
     use super::*;
 
+    /// One with the bounds that a session has by default.
+    fn inbox() -> Inbox {
+        Inbox::new(4 << 20, 16 << 20)
+    }
+
+    /// A frame of exactly `length` bytes.
+    fn frame(kind: &str, length: usize) -> Vec<u8> {
+        let empty = format!(r#"{{"kind":"{kind}","data":{{"image/png":""}}}}"#).len();
+        let data = "A".repeat(length - empty);
+        format!(r#"{{"kind":"{kind}","data":{{"image/png":"{data}"}}}}"#).into_bytes()
+    }
+
     #[test]
     fn frames_that_are_not_ours_are_refused() {
         for bytes in
             [&b""[..], b"null", b"{", b"[]", b"\xff\xfe", br#"{"kind":"status","ok":true}"#, br#"{"kind":"exit"}"#]
         {
-            assert_eq!(decode(bytes), Err(Malformed), "{:?}", String::from_utf8_lossy(bytes));
+            assert_eq!(inbox().receive(bytes), Err(Malformed), "{:?}", String::from_utf8_lossy(bytes));
         }
-        assert_eq!(decode(&vec![b' '; MAX_FRAME + 1]), Err(Malformed));
         // Nesting is bounded by the parser, not by our stack.
-        assert_eq!(decode("[".repeat(100_000).as_bytes()), Err(Malformed));
+        assert_eq!(inbox().receive("[".repeat(100_000).as_bytes()), Err(Malformed));
     }
 
     #[test]
-    fn only_displays_may_be_large() {
-        let frame =
-            |kind: &str, bytes: usize| format!(r#"{{"kind":"{kind}","data":{{"image/png":"{}"}}}}"#, "A".repeat(bytes));
-        assert!(decode(frame("display", 4 << 20).as_bytes()).is_ok());
-        assert_eq!(decode(frame("display", 5 << 20).as_bytes()), Err(Malformed));
-        assert!(decode(frame("result", 1 << 20).as_bytes()).is_ok());
-        assert_eq!(decode(frame("result", 2 << 20).as_bytes()), Err(Malformed));
-        let mut inbox = Inbox::default();
-        let accepted = (0..8).filter(|_| inbox.receive(frame("display", 4_000_000).as_bytes()).is_ok()).count();
-        assert_eq!(accepted, 4);
+    fn each_kind_has_its_bound() {
+        for (display, longest) in [(4 << 20, 4 << 20), (10_000, MAX_FRAME), (0, MAX_FRAME)] {
+            let mut inbox = Inbox::new(display as u64, u64::MAX);
+            assert_eq!(inbox.longest(), longest);
+            assert_eq!(inbox.receive(&frame("display", display + 100)), Err(Malformed), "{display}");
+            assert_eq!(inbox.receive(&frame("result", MAX_FRAME + 1)), Err(Malformed));
+            assert_eq!(inbox.receive(&frame("result", MAX_FRAME)), Ok(()));
+            assert!(inbox.displays.is_empty() && inbox.result.is_some());
+        }
+        assert_eq!(inbox().receive(&frame("display", 4 << 20)), Ok(()));
+        assert_eq!(inbox().receive(&frame("display", (4 << 20) + 1)), Err(Malformed));
+        assert_eq!(Inbox::default().receive(&frame("display", 100)), Err(Malformed));
+    }
+
+    #[test]
+    fn displays_together_have_their_bound_and_a_smaller_one_may_still_fit() {
+        let mut inbox = Inbox::new(1000, 2500);
+        let taken = [1000, 1000, 1000, 500, 100].map(|length| inbox.receive(&frame("display", length)).is_ok());
+        assert_eq!((taken, inbox.displays.len()), ([true, true, false, true, false], 3));
+        let first = inbox.take();
+        assert_eq!((first.displays.len(), inbox.displays.len()), (3, 0));
+        assert_eq!(inbox.receive(&frame("display", 1000)), Ok(()), "the next cell begins anew");
+        assert_eq!(inbox.receive(&frame("display", 1001)), Err(Malformed), "with the same bounds");
     }
 
     /// The frames of the driver's own tests, as it sends them.
@@ -141,7 +181,7 @@ mod tests {
         for entry in std::fs::read_dir(folder).unwrap().flatten() {
             let text = std::fs::read_to_string(entry.path()).unwrap();
             let golden: serde_json::Value = serde_json::from_str(&text).unwrap();
-            let mut inbox = Inbox::default();
+            let mut inbox = inbox();
             for frame in golden["frames"].as_array().unwrap() {
                 assert_eq!(inbox.receive(frame.as_str().unwrap().as_bytes()), Ok(()), "{}", entry.path().display());
                 seen += 1;
@@ -154,7 +194,7 @@ mod tests {
 
     #[test]
     fn a_flood_of_frames_is_bounded() {
-        let mut inbox = Inbox::default();
+        let mut inbox = inbox();
         let frame = br#"{"kind":"display","data":{"text/plain":"x"}}"#;
         let accepted = (0..10_000).filter(|_| inbox.receive(frame).is_ok()).count();
         assert_eq!((accepted, inbox.displays.len()), (MAX_FRAMES, MAX_FRAMES));
@@ -164,7 +204,7 @@ mod tests {
     #[test]
     fn the_last_word_counts() {
         let error = br#"{"kind":"error","type":"KeyError","message":"1","line":null,"traceback":""}"#;
-        let mut inbox = Inbox::default();
+        let mut inbox = inbox();
         inbox.receive(br#"{"kind":"exit","code":7}"#).unwrap();
         inbox.receive(error).unwrap();
         assert_eq!((inbox.exit, inbox.error.is_some()), (None, true));

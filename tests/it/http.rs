@@ -218,10 +218,52 @@ fn a_cell_has_its_outcome_and_its_limits() {
         (json!({"wall": 3601}), "3600"),
         (json!({"memory": (1u64 << 30) + 1}), "1073741824"),
         (json!({"output": (16u64 << 20) + 1}), "16777216"),
+        (json!({"scratch": (256u64 << 20) + 1}), "268435456"),
+        (json!({"entries": 10_001}), "10000"),
+        (json!({"depth": 65}), "64"),
+        (json!({"open_files": 257}), "256"),
+        (json!({"display": (16u64 << 20) + 1}), "16777216"),
+        (json!({"displays": (64u64 << 20) + 1}), "67108864"),
     ] {
         let refused = daemon.cell(&json!({"code": "1", "limits": limits})).error(400);
         assert!(refused.contains(number), "{refused}");
     }
+    let all = json!({"wall": 5, "fuel": 1_000_000_000, "memory": 256 << 20, "output": 1000, "scratch": 1 << 20,
+                     "entries": 10, "depth": 3, "open_files": 5, "display": 100, "displays": 1000});
+    let outcome = daemon.cell(&json!({"code": "display(1)\nprint('x' * 2000)", "limits": all})).json();
+    assert_eq!((&outcome["status"], &outcome["truncated"][0]["kept"]), (&json!("ok"), &json!(1000)), "{outcome}");
+    let outcome = daemon.cell(&json!({"code": "display('x' * 100)", "limits": all})).json();
+    assert_eq!((&outcome["status"], &outcome["error"]["type"]), (&json!("error"), &json!("RuntimeError")), "{outcome}");
+    let refused = daemon.cell(&json!({"code": "1", "deterministic": "yes"})).error(400);
+    assert!(refused.contains("'deterministic' must be true, false or a seed"), "{refused}");
+}
+
+#[test]
+#[ignore = "needs deterministic sessions"]
+fn a_deterministic_cell_has_the_same_outcome_every_time() {
+    let (daemon, _folder) = Daemon::scripted(&[]);
+    let code = "import random, time\nrandom.random(), time.time()";
+    let outcome = |seed: Value| daemon.cell(&json!({"code": code, "deterministic": seed})).body;
+    assert_eq!(outcome(json!(true)), outcome(json!(0)));
+    assert_ne!(outcome(json!(1)), outcome(json!(0)));
+    assert_ne!(outcome(json!(false)), outcome(json!(null)));
+}
+
+#[test]
+fn connections_that_say_nothing_keep_nobody_out() {
+    let (daemon, _folder) = Daemon::scripted(&[]);
+    let silent: Vec<_> = (0..140)
+        .map(|_| {
+            let mut stream = TcpStream::connect(daemon.address).unwrap();
+            write!(stream, "GET /status HTTP/1.1\r\nHo").unwrap();
+            stream
+        })
+        .collect();
+    assert_eq!(daemon.get("/status").json()["status"], "ready");
+    assert_eq!(daemon.cell(&json!({"code": "1 + 1"})).json()["result"]["text/plain"], "2");
+    drop(silent);
+    daemon.ask("GET /status HTTP/1.1\r\nHost", "").error(400);
+    daemon.ask(&format!("GET /status HTTP/1.1\r\nHost: localhost\r\nx: {}", "x".repeat(300 << 10)), "").error(431);
 }
 
 #[test]

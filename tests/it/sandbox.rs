@@ -344,3 +344,22 @@ fn a_cell_that_waits_for_its_turn_has_its_whole_time_and_can_be_cancelled() {
         }
     });
 }
+
+#[test]
+fn a_monitoring_callback_that_raises_ends_with_its_cell() {
+    let mut session = session();
+    let code = "
+import sys
+def bad(*a): raise SystemExit(0)
+m = sys.monitoring
+m.use_tool_id(3, 'bad')
+events = [m.events.PY_START, m.events.PY_RETURN, m.events.CALL, m.events.LINE, m.events.INSTRUCTION]
+for event in events: m.register_callback(3, event, bad)
+m.set_events(3, sum(events))
+";
+    let spoilt = session.exec(code, &Cancel::new()).expect("the sandbox runs");
+    assert_ne!(spoilt.status, Status::Timeout);
+    assert_eq!(run(&mut session, "x = [1]\nprint(len(x))").stdout, "1\n");
+    let failed = session.exec("1 / 0", &Cancel::new()).expect("the sandbox runs");
+    assert_eq!(failed.error.expect("an error").kind, "ZeroDivisionError");
+}

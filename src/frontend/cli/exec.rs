@@ -1,21 +1,24 @@
 //! `exec`: cells of one session, without a model.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::console::Console;
 use super::workspace::Workspace;
 use super::{Context, exit, interrupt, render, stdin};
 use crate::frontend::cells::{self, Cells};
 use crate::frontend::json;
-use crate::sandbox::{Outcome, Python, SessionOptions};
+use crate::sandbox::{OnError, Outcome, Python};
 use crate::{Cancel, Error, Result};
 
 /// Run Python in the sandbox, without a model
 ///
 /// Several files, or several -c, are the cells of one session, in order; the first that fails ends it. What a cell
 /// prints goes to stdout, then the value of its last expression, as in a notebook.
+///
+/// `--save FILE` writes the session (variables and files) after its last cell, and `--load FILE` goes on from there;
+/// both may name the same file.
 ///
 /// Exit codes: 0 ok, 1 Python error, the program's own code after sys.exit, 2 usage, 69 no runtime to be had,
 /// 70 crashed, 124 out of time or fuel, 130 cancelled, 137 out of memory.
@@ -33,6 +36,18 @@ pub struct Exec {
     #[arg(long)]
     pub keep_going: bool,
 
+    /// What becomes of the work of a cell that raised: it stays, or variables and files are as before the cell
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = WhatStays::Keep)]
+    on_error: WhatStays,
+
+    /// Go on from the session saved in this file, with its variables, files and arguments
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["args", "deterministic"])]
+    load: Option<PathBuf>,
+
+    /// Write the session to this file after its last cell, instead of running its exit handlers
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
+
     #[command(flatten)]
     workspace: Workspace,
 
@@ -41,16 +56,30 @@ pub struct Exec {
     pub args: Vec<String>,
 }
 
+/// [`OnError`] as the flag spells it.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum WhatStays {
+    Keep,
+    Rewind,
+}
+
 impl Exec {
     pub fn execute(self, context: &Context) -> Result<u8> {
         self.workspace.check()?;
+        cells::check(self.load.as_deref(), self.save.as_deref())?;
         let config = context.config()?;
         let cancel = interrupt::cancel()?;
+        let on_error = match self.on_error {
+            WhatStays::Keep => OnError::Keep,
+            WhatStays::Rewind => OnError::Rewind,
+        };
         let cells = Cells {
-            code: self.cells(&cancel)?,
-            options: SessionOptions::new(self.workspace.limits()).args(self.args),
+            code: self.code(&cancel)?,
+            options: self.workspace.options().args(self.args).on_error(on_error),
+            load: self.load,
             files: self.workspace.files,
             keep_going: self.keep_going,
+            save: self.save,
         };
         let asked = cells.code.len();
         let python = Python::open(&config, &context.display.progress(), &cancel)?;
@@ -74,7 +103,7 @@ impl Exec {
         Ok(ran.outcomes.last().map_or(exit::OK, exit::of_outcome))
     }
 
-    fn cells(&self, cancel: &Cancel) -> Result<Vec<String>> {
+    fn code(&self, cancel: &Cancel) -> Result<Vec<String>> {
         if self.files.iter().filter(|file| *file == "-").count() > 1 {
             return Err(Error::usage("standard input (-) was named twice: it can be read only once"));
         }

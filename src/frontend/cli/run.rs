@@ -11,7 +11,6 @@ use super::workspace::Workspace;
 use super::{Context, exit, interrupt, render, stdin};
 use crate::error::OrInternal;
 use crate::frontend::{cells, json};
-use crate::sandbox::SessionOptions;
 use crate::{Answer, Cancel, CodeInterpreter, Error, Request, Result, Session, StopReason};
 
 /// Let the model write a program that does what you say, and run it in the sandbox
@@ -115,7 +114,7 @@ impl Run {
     }
 
     fn session(&self, interpreter: &CodeInterpreter) -> Result<Session> {
-        let mut session = interpreter.session(SessionOptions::new(self.workspace.limits()))?;
+        let mut session = interpreter.session(self.workspace.options())?;
         for file in &self.workspace.files {
             session.put_file(file)?;
         }

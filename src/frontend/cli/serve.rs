@@ -11,8 +11,8 @@ use crate::frontend::http;
 
 /// Serve the interpreter over HTTP on this machine, until Ctrl-C
 ///
-/// GET /status, POST /execute {"instruction": "…"}, POST /v1/exec {"code": "…", "limits": {…}}. The address is
-/// printed on stdout as soon as the daemon listens; the model loads in the background.
+/// GET /status, POST /execute {"instruction": "…"}, POST /v1/exec {"code": "…", "limits": {…}, "deterministic": true}.
+/// The address is printed on stdout as soon as the daemon listens; the model loads in the background.
 #[derive(Debug, Args)]
 pub struct Serve {
     /// Port to listen on; 0 takes any free one

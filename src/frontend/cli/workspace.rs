@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::frontend::limits::{self, KIB, MIB};
+use crate::frontend::limits::{self, Asker};
+use crate::sandbox::SessionOptions;
 use crate::{Error, Limits, Result};
 
 #[derive(Clone, Debug, Default, Args)]
@@ -19,32 +20,70 @@ pub struct Workspace {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
+    /// Run with a virtual clock and seeded random sources: the same program gives the same output to the byte
+    #[arg(long, value_name = "SEED", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    pub deterministic: Option<u64>,
+
     /// Wall time of a cell, sleeps included; fractions are fine [default: 10]
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true, help_heading = "Limits")]
     timeout: Option<Duration>,
 
     /// Operators a cell may execute; reproducible from run to run [default: no limit]
-    #[arg(long, value_name = "N", value_parser = fuel, allow_negative_numbers = true, help_heading = "Limits")]
+    #[arg(long, value_name = "N", value_parser = whole("fuel"), allow_negative_numbers = true, help_heading = "Limits")]
     fuel: Option<u64>,
 
     /// Memory of the interpreter [default: 512]
-    #[arg(long, value_name = "MIB", value_parser = mebibytes, allow_negative_numbers = true, help_heading = "Limits")]
+    #[arg(long, value_name = "MIB", value_parser = whole("memory"), allow_negative_numbers = true, help_heading = "Limits")]
     memory: Option<u64>,
 
     /// Output kept of each stream; the rest is counted and dropped [default: 1024]
-    #[arg(long, value_name = "KIB", value_parser = kibibytes, allow_negative_numbers = true, help_heading = "Limits")]
+    #[arg(long, value_name = "KIB", value_parser = whole("output"), allow_negative_numbers = true, help_heading = "Limits")]
     max_output: Option<u64>,
+
+    /// Bytes of all files under /work and /tmp together [default: 64]
+    #[arg(long, value_name = "MIB", value_parser = whole("scratch"), allow_negative_numbers = true, help_heading = "Limits")]
+    scratch: Option<u64>,
+
+    /// Files and folders under /work and /tmp together [default: 1024]
+    #[arg(long, value_name = "N", value_parser = whole("entries"), allow_negative_numbers = true, help_heading = "Limits")]
+    entries: Option<u64>,
+
+    /// Folders inside folders, counted from /work or /tmp [default: 32]
+    #[arg(long, value_name = "N", value_parser = whole("depth"), allow_negative_numbers = true, help_heading = "Limits")]
+    depth: Option<u64>,
+
+    /// Files and folders open at once [default: 64]
+    #[arg(long, value_name = "N", value_parser = whole("open_files"), allow_negative_numbers = true, help_heading = "Limits")]
+    open_files: Option<u64>,
+
+    /// One displayed object, encoded as it is sent [default: 4]
+    #[arg(long, value_name = "MIB", value_parser = whole("display"), allow_negative_numbers = true, help_heading = "Limits")]
+    max_display: Option<u64>,
+
+    /// All displayed objects of a cell together [default: 16]
+    #[arg(long, value_name = "MIB", value_parser = whole("displays"), allow_negative_numbers = true, help_heading = "Limits")]
+    max_displays: Option<u64>,
 }
 
 impl Workspace {
-    pub fn limits(&self) -> Limits {
+    /// How a session with these flags starts.
+    pub fn options(&self) -> SessionOptions {
+        SessionOptions { deterministic: self.deterministic, ..SessionOptions::new(self.limits()) }
+    }
+
+    fn limits(&self) -> Limits {
         let default = Limits::default();
         Limits {
             wall: self.timeout.unwrap_or(default.wall),
             fuel: self.fuel,
             memory: self.memory.unwrap_or(default.memory),
             output: self.max_output.unwrap_or(default.output),
-            ..default
+            scratch: self.scratch.unwrap_or(default.scratch),
+            entries: self.entries.unwrap_or(default.entries),
+            depth: self.depth.unwrap_or(default.depth),
+            open_files: self.open_files.unwrap_or(default.open_files),
+            display: self.max_display.unwrap_or(default.display),
+            displays: self.max_displays.unwrap_or(default.displays),
         }
     }
 
@@ -68,52 +107,96 @@ impl Workspace {
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
-    limits::OWNER.wall(text.parse().map_err(|_| "must be a number of seconds".to_owned())?)
+    limits::wall(text.parse().map_err(|_| "must be a number of seconds".to_owned())?, Asker::Owner)
 }
 
-fn fuel(text: &str) -> Result<u64, String> {
-    limits::fuel(whole(text, 1)?)
-}
-
-fn mebibytes(text: &str) -> Result<u64, String> {
-    limits::OWNER.memory(whole(text, MIB)?)
-}
-
-fn kibibytes(text: &str) -> Result<u64, String> {
-    limits::OWNER.output(whole(text, KIB)?)
-}
-
-fn whole(text: &str, unit: u64) -> Result<u64, String> {
-    let number: u64 = text.parse().map_err(|_| "must be a whole number, not negative".to_owned())?;
-    number.checked_mul(unit).ok_or_else(|| "is too large".to_owned())
+/// Reads the flag of the limit called `name`.
+fn whole(name: &'static str) -> impl Fn(&str) -> Result<u64, String> + Clone + Send + Sync {
+    move |text| limits::flag(name, text)
 }
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
 
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        workspace: Workspace,
+    }
+
+    fn parse(line: &str) -> Result<Workspace, String> {
+        let line = Line::try_parse_from(std::iter::once("x").chain(line.split_whitespace()));
+        line.map(|line| line.workspace).map_err(|error| error.to_string())
+    }
+
     #[test]
-    fn units_are_those_of_the_flags() {
-        let limits = Workspace {
-            timeout: Some(seconds("2.5").unwrap()),
-            fuel: Some(fuel("50000000").unwrap()),
-            memory: Some(mebibytes("64").unwrap()),
-            max_output: Some(kibibytes("3").unwrap()),
-            ..Workspace::default()
+    fn every_flag_sets_its_own_limit_in_its_own_unit() {
+        let line = "--timeout 2.5 --fuel 50000000 --memory 64 --max-output 3 --scratch 4 --entries 5 --depth 6 \
+                    --open-files 7 --max-display 8 --max-displays 9";
+        let expected = Limits {
+            wall: Duration::from_millis(2500),
+            fuel: Some(50_000_000),
+            memory: 64 << 20,
+            output: 3072,
+            scratch: 4 << 20,
+            entries: 5,
+            depth: 6,
+            open_files: 7,
+            display: 8 << 20,
+            displays: 9 << 20,
+        };
+        assert_eq!(parse(line).unwrap().options().limits, expected);
+        assert_eq!(parse("").unwrap().options().limits, Limits::default());
+    }
+
+    #[test]
+    fn a_limit_that_cannot_be_is_refused_with_its_flag_and_its_bound() {
+        for (line, words) in [
+            ("--scratch 1.5", ["'--scratch <MIB>'", "must be a whole number"]),
+            ("--scratch 4097", ["'--scratch <MIB>'", "(4096 MiB)"]),
+            ("--entries -1", ["'--entries <N>'", "must be a whole number"]),
+            ("--entries 1000001", ["'--entries <N>'", "at most 1000000"]),
+            ("--depth 257", ["'--depth <N>'", "at most 256"]),
+            ("--open-files 0", ["'--open-files <N>'", "more than 0 and at most 10000"]),
+            ("--max-display 257", ["'--max-display <MIB>'", "(256 MiB)"]),
+            ("--max-displays x", ["'--max-displays <MIB>'", "must be a whole number"]),
+            ("--deterministic=x", ["'--deterministic[=<SEED>]'", "invalid digit"]),
+            ("--deterministic=-1", ["'--deterministic[=<SEED>]'", "invalid digit"]),
+        ] {
+            let refusal = parse(line).unwrap_err();
+            assert!(words.iter().all(|word| refusal.contains(word)), "{line}: {refusal}");
         }
-        .limits();
-        assert_eq!(
-            limits,
-            Limits {
-                wall: Duration::from_millis(2500),
-                fuel: Some(50_000_000),
-                memory: 64 << 20,
-                output: 3072,
-                ..Limits::default()
-            }
-        );
-        assert_eq!(Workspace::default().limits(), Limits::default());
-        assert!(mebibytes("99999999999999999").is_err());
+    }
+
+    #[test]
+    fn the_defaults_that_help_tells_are_those_of_the_library() {
+        let default = Limits::default();
+        let bytes = [default.memory, default.scratch, default.display, default.displays].map(|bytes| bytes >> 20);
+        let told = ["memory", "scratch", "max_display", "max_displays"].into_iter().zip(bytes);
+        let told = told.chain([
+            ("timeout", default.wall.as_secs()),
+            ("max_output", default.output >> 10),
+            ("entries", default.entries),
+            ("depth", default.depth),
+            ("open_files", default.open_files),
+        ]);
+        let command = <Line as clap::CommandFactory>::command();
+        for (id, number) in told {
+            let flag = command.get_arguments().find(|flag| flag.get_id() == id).unwrap();
+            let help = flag.get_help().unwrap().to_string();
+            assert!(help.ends_with(&format!("[default: {number}]")), "{help}");
+        }
+    }
+
+    #[test]
+    fn a_seed_is_optional_and_never_taken_from_what_follows() {
+        assert_eq!(parse("").unwrap().options().deterministic, None);
+        assert_eq!(parse("--deterministic").unwrap().options().deterministic, Some(0));
+        assert_eq!(parse("--deterministic=7").unwrap().options().deterministic, Some(7));
+        assert_eq!(parse("--deterministic --depth 3").unwrap().options().deterministic, Some(0));
     }
 
     #[test]

@@ -5,32 +5,40 @@ use std::time::Duration;
 
 use axum::Router;
 use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper::service::{Service, service_fn};
+use hyper_util::rt::TokioTimer;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
+use super::callers::{Caller, Callers};
+use super::refusal::Mute;
 use super::stop;
 
-/// Connections at once; the next one waits in the system's queue.
-const MOST: u32 = 128;
-/// Also the longest an idle connection is kept.
-const HEADERS_WITHIN: Duration = Duration::from_secs(15);
+/// Connections at once. The next one takes the place of the one that has been silent longest; when all have requests
+/// under way it waits, and those after it wait in the system's queue.
+pub const MOST: u32 = 128;
+/// How long the head of a request may take; also the longest an idle connection is kept.
+pub const HEADERS_WITHIN: Duration = Duration::from_secs(5);
 /// Headers are read into memory.
-const MOST_HEADER_BYTES: usize = 64 << 10;
+pub const MOST_HEADER_BYTES: usize = 64 << 10;
 /// Out of descriptors, most likely; a busy loop would not free any.
 const AFTER_FAILURE: Duration = Duration::from_millis(100);
 /// How long answers that are under way may take once the daemon is to stop.
 const FAREWELL: Duration = Duration::from_secs(3);
 
-pub async fn serve(listener: TcpListener, router: Router, stopped: watch::Receiver<bool>) {
-    let places = Arc::new(Semaphore::new(MOST as usize));
+/// Serves until `stopped` turns true. The head of a request must come within `patience`.
+pub async fn serve(listener: TcpListener, router: Router, stopped: watch::Receiver<bool>, patience: Duration) {
+    let callers = Callers::new(MOST as usize);
     let accept = async {
         loop {
-            let Ok(place) = places.clone().acquire_owned().await else { return };
             match listener.accept().await {
-                Ok((stream, _)) => drop(tokio::spawn(connection(stream, router.clone(), stopped.clone(), place))),
+                Ok((stream, _)) => {
+                    // Only now is it known that somebody needs a place.
+                    let caller = callers.admit().await;
+                    drop(tokio::spawn(connection(stream, router.clone(), stopped.clone(), caller, patience)));
+                }
                 Err(error) => {
                     log::warn!("a connection could not be taken: {error}");
                     sleep(AFTER_FAILURE).await;
@@ -43,27 +51,56 @@ pub async fn serve(listener: TcpListener, router: Router, stopped: watch::Receiv
         () = stop(stopped.clone()) => {}
     }
     drop(listener);
-    // Every place free again: every connection has ended.
-    let _ = timeout(FAREWELL, places.acquire_many(MOST)).await;
+    let _ = timeout(FAREWELL, callers.all_gone(MOST)).await;
 }
 
-async fn connection(stream: TcpStream, router: Router, stopped: watch::Receiver<bool>, _place: OwnedSemaphorePermit) {
+async fn connection(
+    stream: TcpStream,
+    router: Router,
+    stopped: watch::Receiver<bool>,
+    caller: Arc<Caller>,
+    patience: Duration,
+) {
     // Answers are written whole, so waiting to fill a packet would only delay them.
     let _ = stream.set_nodelay(true);
-    let connection = http1::Builder::new()
+    let (inner, speaker) = (TowerToHyperService::new(router), caller.clone());
+    let service = service_fn(move |request| {
+        speaker.speaks();
+        let (answer, speaker) = (inner.call(request), speaker.clone());
+        async move {
+            let answer = answer.await;
+            speaker.falls_silent();
+            answer
+        }
+    });
+    let mut connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEADERS_WITHIN)
+        .header_read_timeout(patience)
         .max_buf_size(MOST_HEADER_BYTES)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
-    let mut connection = std::pin::pin!(connection);
-    let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
-        () = stop(stopped) => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
+        .serve_connection(Mute::new(stream, caller.clone()), service);
+    let ended = loop {
+        tokio::select! {
+            ended = &mut connection => break ended,
+            () = stop(stopped.clone()) => {
+                std::pin::Pin::new(&mut connection).graceful_shutdown();
+                break (&mut connection).await;
+            }
+            () = caller.asked_to_leave() => match (caller.is_silent(), caller.was_heard()) {
+                (false, _) => {}
+                (true, false) => return,
+                // An earlier answer may not be written to its end yet.
+                (true, true) => {
+                    std::pin::Pin::new(&mut connection).graceful_shutdown();
+                    match timeout(FAREWELL, &mut connection).await {
+                        Ok(ended) => break ended,
+                        Err(_) => return,
+                    }
+                }
+            }
         }
     };
     if let Err(error) = ended {
         log::debug!("a connection ended early: {error}");
+        connection.into_parts().io.refuse(&error).await;
     }
 }

@@ -1,4 +1,5 @@
-//! `POST /v1/exec`: one cell in a session of its own, without a model, `{"code": "…", "limits": {…}}` → the outcome.
+//! `POST /v1/exec`: one cell in a session of its own, without a model, `{"code": "…", "limits": {…},
+//! "deterministic": true | seed}` → the outcome.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use crate::frontend::{json, limits};
 use crate::sandbox::{Outcome, Python, SessionOptions};
 use crate::{Cancel, Error, Limits, Result};
 
-const FIELDS: [&str; 2] = ["code", "limits"];
+const FIELDS: [&str; 3] = ["code", "limits", "deterministic"];
 
 pub async fn exec(State(app): State<Arc<App>>, fields: Fields) -> Result<Response, Problem> {
     let cells = cells(&fields)?;
@@ -57,7 +58,19 @@ fn cells(fields: &Fields) -> Result<Cells, Problem> {
         }
         Some(_) => return Err(Problem::bad("Invalid field: 'limits' must be an object")),
     }
-    Ok(Cells { code: vec![code], options: SessionOptions::new(limits), ..Cells::default() })
+    let options = SessionOptions { deterministic: seed(fields)?, ..SessionOptions::new(limits) };
+    Ok(Cells { code: vec![code], options, ..Cells::default() })
+}
+
+/// `true` is the seed 0; `false`, like none, is the machine's own time and entropy.
+fn seed(fields: &Fields) -> Result<Option<u64>, Problem> {
+    match fields.0.get("deterministic") {
+        None | Some(Value::Null | Value::Bool(false)) => Ok(None),
+        Some(Value::Bool(true)) => Ok(Some(0)),
+        Some(value) => value.as_u64().map(Some).ok_or_else(|| {
+            Problem::bad("Invalid field: 'deterministic' must be true, false or a seed (a whole number, not negative)")
+        }),
+    }
 }
 
 fn failed(error: &Error) -> Problem {
@@ -92,13 +105,37 @@ mod tests {
     }
 
     #[test]
+    fn a_session_is_deterministic_when_asked() {
+        let seed =
+            |value: Value| parse(json!({"code": "", "deterministic": value})).map(|cells| cells.options.deterministic);
+        for (value, expected) in [
+            (json!(null), None),
+            (json!(false), None),
+            (json!(true), Some(0)),
+            (json!(0), Some(0)),
+            (json!(7), Some(7)),
+        ] {
+            assert_eq!(seed(value.clone()).unwrap(), expected, "{value}");
+        }
+        for wrong in [json!(-1), json!(1.5), json!("7"), json!([])] {
+            assert!(format!("{:?}", seed(wrong).unwrap_err()).contains("Invalid field: 'deterministic' must be true"));
+        }
+    }
+
+    #[test]
     fn what_is_missing_or_wrong_is_named() {
         let text = |value| format!("{:?}", parse(value).unwrap_err());
         assert!(text(json!({})).contains("Missing field: 'code'"));
         assert!(text(json!({"code": 1})).contains("Invalid field: 'code'"));
-        assert!(text(json!({"code": "1", "limit": {}})).contains("Unknown field: 'limit' (known: code, limits)"));
+        assert!(
+            text(json!({"code": "1", "limit": {}}))
+                .contains("Unknown field: 'limit' (known: code, limits, deterministic)")
+        );
         assert!(text(json!({"code": "1", "limits": []})).contains("'limits' must be an object"));
         let unknown = text(json!({"code": "1", "limits": {"timeout": 2}}));
-        assert!(unknown.contains("Unknown limit: 'timeout' (known: wall, fuel, memory, output)"), "{unknown}");
+        assert!(
+            unknown.contains("Unknown limit: 'timeout' (known: wall, fuel, memory, output, scratch, "),
+            "{unknown}"
+        );
     }
 }

@@ -8,11 +8,13 @@
 //! once is a 500: what came before it failed is an answer, whose `stop_reason` is `model_error`.
 
 mod body;
+mod callers;
 mod connections;
 mod exec;
 mod execute;
 mod guard;
 mod problem;
+mod refusal;
 mod state;
 mod status;
 mod work;
@@ -74,7 +76,7 @@ pub fn serve(
                 listener.loaded(app.loaded());
             }
         });
-        runtime.block_on(connections::serve(socket, router(app.clone()), stopped));
+        runtime.block_on(connections::serve(socket, router(app.clone()), stopped, connections::HEADERS_WITHIN));
         cancel.cancel();
     });
     runtime.shutdown_timeout(FAREWELL);

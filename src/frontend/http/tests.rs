@@ -9,6 +9,8 @@ use std::time::Duration;
 use super::*;
 
 const LONG: Duration = Duration::from_secs(60);
+/// What only a test that hangs would see.
+const NEVER: Duration = Duration::from_secs(3600);
 
 /// A daemon that has loaded nothing yet, and a route that works until it is cancelled.
 struct Daemon {
@@ -41,7 +43,7 @@ impl Daemon {
         };
         let router = router(app).route("/slow", get(work));
         let thread = std::thread::spawn(move || {
-            runtime.block_on(connections::serve(listener, router, stopped));
+            runtime.block_on(connections::serve(listener, router, stopped, NEVER));
             runtime.shutdown_timeout(LONG);
         });
         Self { address, stop, slow, thread: Some(thread) }
@@ -154,6 +156,88 @@ fn a_body_is_bounded_announced_or_not() {
     assert_eq!(status(&daemon.ask(&format!("{head}\r\nContent-Length: 1000000000000"), "")), "413");
     let waiting = format!("{head}\r\nContent-Length: {}\r\nExpect: 100-continue", large.len());
     assert_eq!(status(&daemon.ask(&waiting, "")), "413");
+}
+
+#[test]
+fn silent_connections_make_room_and_busy_ones_stay() {
+    let daemon = Daemon::start();
+    let mut busy = daemon.connect();
+    write!(busy, "GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    assert!(daemon.slow.recv_timeout(LONG).unwrap(), "it began");
+    let mut kept = daemon.connect();
+    let silent: Vec<_> = (0..connections::MOST + 12)
+        .map(|number| {
+            let mut stream = daemon.connect();
+            // Half of them send half a head.
+            if number % 2 == 0 {
+                write!(stream, "GET /status HTTP/1.1\r\nHost: loc").unwrap();
+            }
+            stream
+        })
+        .collect();
+    let answer = daemon.ask("GET /status HTTP/1.1\r\nHost: localhost", "");
+    assert_eq!(status(&answer), "200", "{answer}");
+    assert_eq!(kept.read(&mut [0]).unwrap(), 0, "the oldest had to leave");
+    busy.shutdown(Shutdown::Both).unwrap();
+    assert!(daemon.slow.recv_timeout(LONG / 2).unwrap(), "its work went on until it left");
+    drop(silent);
+}
+
+#[test]
+fn an_idle_connection_is_silent_too() {
+    let daemon = Daemon::start();
+    let mut idle: Vec<_> = (0..connections::MOST)
+        .map(|_| {
+            let mut stream = daemon.connect();
+            write!(stream, "GET /status HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+            let mut first = [0; 12];
+            stream.read_exact(&mut first).unwrap();
+            assert_eq!(&first, b"HTTP/1.1 200");
+            stream
+        })
+        .collect();
+    assert_eq!(status(&daemon.ask("GET /status HTTP/1.1\r\nHost: localhost", "")), "200");
+    let mut rest = String::new();
+    idle[0].read_to_string(&mut rest).unwrap();
+    assert!(rest.ends_with('}'), "its answer came whole: {rest}");
+}
+
+#[test]
+fn what_is_no_request_is_refused_in_json() {
+    let daemon = Daemon::start();
+    let long = "x".repeat(300 << 10);
+    let many: String = (0..200).map(|number| format!("x-{number}: 1\r\n")).collect();
+    for (head, code, word) in [
+        ("\x16\x03\x01\x02\r\n\r\n".to_owned(), "400", "Malformed request: "),
+        ("GET /status HTTP/1.1\r\nHost localhost\r\n\r\n".into(), "400", "Malformed request: "),
+        (
+            format!("GET /status HTTP/1.1\r\nHost: localhost\r\nx: {long}\r\n\r\n"),
+            "431",
+            "at most 65536 bytes and 100 lines",
+        ),
+        (format!("GET /{long} HTTP/1.1\r\nHost: localhost\r\n\r\n"), "431", "at most 65536 bytes and 100 lines"),
+        (format!("GET /status HTTP/1.1\r\nHost: localhost\r\n{many}\r\n"), "431", "too large"),
+    ] {
+        let mut stream = daemon.connect();
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.shutdown(Shutdown::Write).unwrap();
+        let answer = answer(stream);
+        assert_eq!(status(&answer), code, "{}: {answer}", &head[..head.len().min(60)]);
+        let value: serde_json::Value = serde_json::from_str(body(&answer)).unwrap();
+        assert!(value["error"].as_str().unwrap().contains(word), "{answer}");
+        assert!(answer.contains("content-type: application/json") && answer.contains("connection: close"), "{answer}");
+    }
+}
+
+#[test]
+fn a_connection_that_ends_before_it_said_anything_gets_no_answer() {
+    let daemon = Daemon::start();
+    for beginning in ["", "GET /status"] {
+        let mut stream = daemon.connect();
+        stream.write_all(beginning.as_bytes()).unwrap();
+        stream.shutdown(Shutdown::Write).unwrap();
+        assert_eq!(answer(stream), "", "{beginning:?}");
+    }
 }
 
 #[test]

@@ -64,6 +64,69 @@ fn the_kept_output_can_be_set() {
     assert_eq!(outcome["truncated"], serde_json::json!([{"stream": "stdout", "kept": 1024, "dropped": 3977}]));
 }
 
+/// Displays `count` pictures of so many bytes, which are a third larger when they are sent.
+fn pictures(count: usize, bytes: usize) -> String {
+    format!(
+        "class Picture:\n    def _repr_png_(self): return b'x' * {bytes}\n\
+         for _ in range({count}): display(Picture())"
+    )
+}
+
+#[test]
+fn one_displayed_object_can_be_bounded() {
+    let shown = |code: &str, flags: &[&str]| {
+        let outcome = run(&[&["exec", "--json", "-c", code], flags].concat()).exits(0).json();
+        outcome["displays"][0]["image/png"].as_str().map(str::len)
+    };
+    let picture = pictures(1, 900 << 10);
+    assert_eq!(shown(&picture, &[]), Some(1200 << 10));
+    assert_eq!(shown(&picture, &["--max-display", "1"]), None, "too large, so that only its text is shown");
+    let large = pictures(1, 4500 << 10);
+    assert_eq!((shown(&large, &[]), shown(&large, &["--max-display", "8"])), (None, Some(6000 << 10)));
+}
+
+#[test]
+fn what_displays_hold_together_can_be_bounded_and_the_program_is_told() {
+    let arguments = ["exec", "--json", "--max-displays", "2", "-c", &pictures(3, 600 << 10)];
+    let outcome = run(&arguments).exits(1).json();
+    assert_eq!(outcome["displays"].as_array().unwrap().len(), 2);
+    assert_eq!(outcome["error"]["type"], "RuntimeError");
+    assert!(outcome["error"]["message"].as_str().unwrap().contains("the host refused this object"), "{outcome}");
+    assert_eq!(outcome["limit"], Value::Null);
+    let none = run(&["exec", "--json", "--max-display", "0", "-c", "display(1)"]).exits(1).json();
+    assert_eq!((&none["displays"], &none["error"]["type"]), (&json!([]), &json!("RuntimeError")));
+}
+
+/// What the file system refuses is an error of the program, which goes on.
+#[track_caller]
+fn refused(flags: [&str; 2], code: &str, errno: &str) {
+    let code = format!("import errno\ntry:\n    {code}\nexcept OSError as error: print(errno.errorcode[error.errno])");
+    let outcome = run(&["exec", "--json", flags[0], flags[1], "-c", &code]).exits(0).json();
+    assert_eq!(outcome["stdout"], format!("{errno}\n"), "{outcome}");
+    assert_eq!(outcome["limit"], Value::Null);
+}
+
+#[test]
+#[ignore = "needs the quotas of the file system"]
+fn files_are_bounded_in_bytes_number_depth_and_how_many_are_open() {
+    refused(["--scratch", "1"], "open('x', 'wb').write(bytes(2 << 20))", "ENOSPC");
+    refused(["--scratch", "1"], "open('x', 'wb').truncate(1 << 40)", "EFBIG");
+    refused(["--scratch", "0"], "open('x', 'wb').write(b'x')", "ENOSPC");
+    refused(["--entries", "3"], "[open(str(number), 'w').close() for number in range(4)]", "ENOSPC");
+    refused(["--depth", "2"], "import os; os.makedirs('/tmp/a/b/c')", "EDQUOT");
+    refused(["--open-files", "3"], "kept = [open(str(number), 'w') for number in range(4)]", "EMFILE");
+    for (flag, code) in [
+        ("--scratch", "open('x', 'wb').write(bytes(128 << 20))"),
+        ("--entries", "[open(str(number), 'w').close() for number in range(1100)]"),
+        ("--depth", "import os; os.makedirs('/'.join(['d'] * 40))"),
+        ("--open-files", "kept = [open(str(number), 'w') for number in range(100)]"),
+    ] {
+        run(&["exec", "-c", code]).exits(1);
+        let more = if flag == "--depth" { "64" } else { "2000" };
+        run(&["exec", flag, more, "-c", &format!("{code}\nNone")]).exits(0);
+    }
+}
+
 #[test]
 fn fuel_runs_out_at_the_same_place_every_time() {
     let spend = || {

@@ -9,6 +9,8 @@ mod interrupt;
 mod limits;
 /// Instructions, with a scripted model.
 mod run;
+/// Sessions that go on later, and what a cell that raised leaves behind.
+mod saved;
 /// `setup`, and machines on which something is missing.
 mod setup;
 /// Flags that cannot be.
