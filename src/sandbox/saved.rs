@@ -49,7 +49,9 @@ pub(super) struct Head {
     pub(super) cells: u32,
     pub(super) bindings: BTreeMap<String, String>,
     pub(super) args: Vec<String>,
-    /// Nanoseconds that the guest's monotonic clock has counted.
+    /// Paths under `/work` of files that were given to the session, and their SHA-256.
+    pub(super) given: BTreeMap<String, [u8; 32]>,
+    /// Nanoseconds that the guest's monotonic clock has counted; in a deterministic session that is all of time.
     pub(super) age: u64,
     pub(super) deterministic: Option<Deterministic>,
     /// The next inode number.
@@ -68,17 +70,14 @@ pub(super) struct Machine {
     pub(super) runs: Vec<(u32, u32)>,
 }
 
-/// Where the virtual clock and the seeded entropy stand.
+/// Where the seeded entropy of a deterministic session stands.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Deterministic {
+    /// Of the generator, as in [`SessionOptions`](super::SessionOptions).
     pub(super) seed: u64,
     /// 32-bit words drawn so far.
     pub(super) drawn: u64,
-    /// Operators executed so far.
-    pub(super) operators: u64,
-    /// Nanoseconds slept so far.
-    pub(super) slept: u64,
 }
 
 /// A file or folder.
@@ -94,29 +93,31 @@ pub(super) struct Entry {
     pub(super) bytes: Option<u64>,
 }
 
-/// An open file or folder. What it refers to is `target`'s to say.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// A descriptor that is open.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Descriptor {
     pub(super) number: u32,
     pub(super) target: Target,
-    pub(super) offset: u64,
-    pub(super) flags: u32,
+    /// Where the next read or write begins.
+    pub(super) at: u64,
+    /// Preview 1's `fdflags`.
+    pub(super) flags: u16,
+    pub(super) read: bool,
+    pub(super) write: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Target {
+    /// Standard input, output or error.
+    Stream(u8),
+    /// One of the folders that are open from the start.
+    Preopen(u8),
     /// An inode of the session's own files.
     Scratch(u32),
-    /// A path of the read-only folders.
+    /// A path of the read-only folders, as the guest names it.
     Library(String),
-}
-
-impl Default for Target {
-    fn default() -> Self {
-        Self::Scratch(0)
-    }
 }
 
 /// What a reader takes.
@@ -280,11 +281,19 @@ mod tests {
             cells: 4,
             bindings: BTreeMap::from([("user_input".into(), "text".into())]),
             args: vec!["x".into()],
+            given: BTreeMap::from([("data.csv".into(), [9; 32])]),
             age: 5,
-            deterministic: Some(Deterministic { seed: 1, drawn: 2, operators: 3, slept: 4 }),
+            deterministic: Some(Deterministic { seed: 1, drawn: 2 }),
             next: 9,
             entries: vec![Entry { ino: 1, ..Entry::default() }, file],
-            descriptors: vec![Descriptor { number: 8, target: Target::Library("a".into()), offset: 3, flags: 1 }],
+            descriptors: vec![Descriptor {
+                number: 8,
+                target: Target::Library("/usr/local/lib/python315.zip".into()),
+                at: 3,
+                flags: 1,
+                read: true,
+                write: false,
+            }],
         };
         Saved { head, pages: (0..3 * 4096).map(|at| (at % 251) as u8).collect(), contents: b"hello".to_vec() }
     }
