@@ -20,8 +20,9 @@ use crate::{Cancel, Error, Result};
 /// What the host's own frames may use on top of wasm's.
 const HOST_STACK: usize = 4 << 20;
 
-/// How long a worker looks for a next job, and an asker for an answer, before they sleep: waking up takes as long.
-const SPIN: Duration = Duration::from_micros(50);
+/// How long a worker looks for a next job, and an asker for an answer, before they sleep. To be woken takes as long as a
+/// short cell. They yield between looks: without it a machine that has no core to spare runs cells at half the speed.
+const LOOK: Duration = Duration::from_micros(50);
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -148,17 +149,19 @@ impl<T> Flagged<T> {
         waiter.unpark();
     }
 
-    /// Waits until it is raised or `enough` says so, which is asked whenever this thread is unparked.
-    fn wait(&self, mut enough: impl FnMut() -> bool) {
+    /// Looks again and again for a short while, then sleeps until it is raised.
+    fn wait(&self) {
         let began = Instant::now();
-        while !self.raised.load(Ordering::Acquire) {
-            if began.elapsed() < SPIN {
-                std::hint::spin_loop();
-            } else if enough() {
-                return;
-            } else {
-                thread::park();
-            }
+        while !self.raised.load(Ordering::Acquire) && began.elapsed() < LOOK {
+            thread::yield_now();
+        }
+        self.sleep(|| false);
+    }
+
+    /// Sleeps until it is raised or `enough` says so, which is asked whenever this thread is unparked.
+    fn sleep(&self, mut enough: impl FnMut() -> bool) {
+        while !self.raised.load(Ordering::Acquire) && !enough() {
+            thread::park();
         }
     }
 }
@@ -206,12 +209,12 @@ impl Pool {
     /// Waits for an answer. A job that still waits itself can be cancelled.
     fn wait<R>(&self, cancel: &Cancel, ticket: Option<Ticket>, answer: &Flagged<R>) -> Result<()> {
         let Some(ticket) = ticket else {
-            answer.wait(|| false);
+            answer.wait();
             return Ok(());
         };
         let _unparks = cancel.unparks_me();
         let mut withdrawn = false;
-        answer.wait(|| {
+        answer.sleep(|| {
             withdrawn = cancel.is_cancelled() && self.withdraw(ticket);
             withdrawn
         });
@@ -247,7 +250,7 @@ impl Pool {
         slot.raised.store(false, Ordering::Relaxed);
         state.idle.push(Idle { thread: thread::current(), slot: slot.clone() });
         drop(state);
-        slot.wait(|| false);
+        slot.wait();
         lock(&slot.value).take()
     }
 }

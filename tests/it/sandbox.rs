@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use slm_code_interpreter::{
-    Cancel, Capacity, Config, Error, Limits, Outcome, Overrides, Progress, Python, Session, SessionOptions, Status,
+    Cancel, Capacity, Config, Error, Limits, Outcome, Overrides, Progress, Python, Result, Session, SessionOptions,
+    Status,
 };
 
 fn session() -> Session {
@@ -275,10 +276,12 @@ with open('/tmp/secret', 'wb') as file:
         let mut next = fresh();
         let begun = run(&mut next, "import numpy").usage.memory_bytes;
         assert_eq!(search(&mut next, begun), 0, "round {round}");
-        // Memory as far as the earlier one had grown, of which nothing has been written yet.
-        let grow = format!("kept = [numpy.empty(1 << 20, 'u1') for _ in range({})]", size.saturating_sub(begun) >> 20);
+        // Memory as far as the earlier one had grown, of which nothing has been written yet. 32 MiB more than that are
+        // enough, since the image has less than that to spare.
+        let blocks = (size.saturating_sub(begun) >> 20) + 32;
+        let grow = format!("kept = [numpy.empty(1 << 20, 'u1') for _ in range({blocks})]");
         let grown = run(&mut next, &grow).usage.memory_bytes;
-        assert!(begun + (40 << 20) < size && size <= grown + (2 << 20), "{begun}, then {grown} of {size} bytes");
+        assert!(begun + (20 << 20) < size && size <= grown, "{begun}, then {grown} of {size} bytes");
         assert_eq!(search(&mut next, grown), 0, "round {round}, grown");
     }
 }
@@ -327,19 +330,20 @@ fn a_cell_that_waits_for_its_turn_has_its_whole_time_and_can_be_cancelled() {
     let (stop, impatient) = (Cancel::new(), Cancel::new());
     std::thread::scope(|scope| {
         let (stop, impatient) = (&stop, &impatient);
-        let holder = scope.spawn(move || first.exec("import time; time.sleep(600)", stop).expect("an outcome"));
+        let holder = scope.spawn(move || first.exec("import time; time.sleep(600)", stop));
         let waiter = scope.spawn(move || run(&mut second, "print(2)"));
         let cancelled = scope.spawn(move || (third.exec("import time; time.sleep(600)", impatient), third));
         // Whether it waits for its turn by now, or has it.
         impatient.cancel();
         let (ended, mut third) = cancelled.join().expect("no panic");
-        let before_its_turn = ended.as_ref().is_err_and(Error::is_cancelled);
-        let during = ended.as_ref().is_ok_and(|outcome| outcome.status == Status::Cancelled);
-        assert!(before_its_turn || during, "{ended:?}");
+        let before_its_turn = |ended: &Result<Outcome>| ended.as_ref().is_err_and(Error::is_cancelled);
+        let during = |ended: &Result<Outcome>| ended.as_ref().is_ok_and(|outcome| outcome.status == Status::Cancelled);
+        assert!(before_its_turn(&ended) || during(&ended), "{ended:?}");
         stop.cancel();
-        assert!(matches!(holder.join().expect("no panic").status, Status::Cancelled | Status::Timeout));
+        let held = holder.join().expect("no panic");
+        assert!(before_its_turn(&held) || during(&held), "{held:?}");
         assert_eq!(waiter.join().expect("no panic").stdout, "2\n");
-        if before_its_turn {
+        if before_its_turn(&ended) {
             assert_eq!(run(&mut third, "print(x)").stdout, "7\n", "the session is as it was");
         }
     });
