@@ -3,6 +3,8 @@
 //! `cargo bench --bench state`. The image must be there (`cargo run --release -- setup`). Medians of many; the last
 //! lines are a probe of the machine in the same run, to set them against.
 
+#![expect(clippy::print_stdout, reason = "a bench shows what it measured")]
+
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -53,7 +55,7 @@ fn measure(python: &Python, kind: &str, begin: &str) {
     show(&format!("{kind}: next cell, no undo"), median(|| timed(|| run(&mut plain, "x += 1"))));
     let mut kept = with_undo();
     show(&format!("{kind}: next cell, undo kept"), median(|| timed(|| run(&mut kept, "x += 1"))));
-    show(&format!("{kind}: checkpoint"), median(|| timed(|| kept.checkpoint())));
+    show(&format!("{kind}: checkpoint"), median(|| timed(|| kept.checkpoint().expect("a checkpoint"))));
     let fork = || {
         let mut fork = None;
         let time = timed(|| {

@@ -41,6 +41,11 @@ impl Budget {
         Charge { budget: self.clone(), held: 0 }
     }
 
+    /// Bytes that could be charged now; others may be faster.
+    pub(super) fn left(&self) -> u64 {
+        self.memory.allowed.saturating_sub(self.memory.used.load(Ordering::Acquire))
+    }
+
     /// Bytes that are charged now.
     #[cfg(test)]
     pub(super) fn memory_held(&self) -> u64 {

@@ -1,20 +1,22 @@
 //! CPython as WebAssembly in this process: [`Python`] is the image, shared; a [`Session`] is one interpreter whose
 //! variables persist.
 //!
-//! Read in this order: `session` (a cell becomes an outcome), `instance` (entering wasm and reading the trap), `guest`
-//! (what it may reach), `wasi` (its calls to the host), `output`, `scratch` and `folder` (what it leaves), `wire` (what
-//! it says), `image` and `snapshot` (where the interpreter comes from), `engine` and `worker` (what it runs on), `budget`
-//! (what all sessions share).
+//! Read in this order: `session` (a cell becomes an outcome; `options` and `verdict` beside it), `state` and `memory` (what
+//! a session is, as a value), `saved` (the same as a file), `instance` (entering wasm and reading the trap), `guest` (what
+//! it may reach), `wasi` (its calls to the host), `files`, `clock` and `entropy` (what answers them), `output` and `scratch`
+//! (what it leaves), `wire` (what it says), `image` and `snapshot` (where the interpreter comes from), `engine` and
+//! `worker` (what it runs on), `budget` (what all sessions share).
 
 mod budget;
+mod clock;
 mod engine;
-#[expect(dead_code, reason = "the WASI calls that use it follow")]
+mod entropy;
 mod files;
-mod folder;
 mod guest;
 mod image;
 mod instance;
 mod memory;
+mod options;
 mod outcome;
 mod output;
 mod saved;
@@ -22,6 +24,7 @@ mod scratch;
 mod session;
 mod snapshot;
 mod state;
+mod verdict;
 mod wasi;
 mod wire;
 mod worker;
@@ -29,8 +32,9 @@ mod worker;
 use std::sync::Arc;
 
 use image::Image;
+pub use options::{OnError, SessionOptions};
 pub use outcome::{CellError, Change, FileChange, LimitHit, MimeBundle, Outcome, Status, Truncated, Usage};
-pub use session::{OnError, Session, SessionOptions};
+pub use session::Session;
 pub use state::Checkpoint;
 
 use crate::progress::Progress;

@@ -68,6 +68,8 @@ pub(super) struct Machine {
     pub(super) globals: Vec<u64>,
     /// First page and count of each run of pages that are not the image's.
     pub(super) runs: Vec<(u32, u32)>,
+    /// What its driver was told that one displayed object may take, and all of a cell.
+    pub(super) displays: (u64, u64),
 }
 
 /// Where the seeded entropy of a deterministic session stands.
@@ -274,7 +276,8 @@ mod tests {
     const BOUNDS: Bounds = Bounds { image: IMAGE, memory: 1 << 20, scratch: 1 << 16 };
 
     fn saved() -> Saved {
-        let machine = Machine { bytes: 1 << 17, globals: vec![1, u64::MAX], runs: vec![(0, 1), (3, 2)] };
+        let machine =
+            Machine { bytes: 1 << 17, globals: vec![1, u64::MAX], runs: vec![(0, 1), (3, 2)], displays: (1, 2) };
         let file = Entry { ino: 3, place: Some((1, "a\n\"ü".into())), times: [1, 2, 3], bytes: Some(5) };
         let head = Head {
             machine: Some(machine),

@@ -7,90 +7,22 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::budget::{MemoryCap, Place};
-use super::guest::{Guest, Mounts};
+use super::budget::{Charge, MemoryCap, Place};
+use super::files::Files;
+use super::guest::{Guest, World};
 use super::image::Image;
 use super::instance::{End, Instance, Turn};
 use super::memory::Pages;
-use super::outcome::{CellError, LimitHit, Outcome, Status, Truncated, Usage};
-use super::output::Printed;
-use super::scratch::Scratch;
+use super::options::{OnError, SessionOptions};
+use super::outcome::{FileChange, Outcome, Status, Usage};
+use super::scratch::{Scratch, changes};
 use super::snapshot::literal;
-use super::state::{Checkpoint, Machine, State};
-use super::wire::Inbox;
-use crate::error::OrInternal;
-use crate::{Cancel, Error, Limits, Result};
+use super::state::{Checkpoint, Interpreter, State};
+use super::verdict::{Spent, cut, death, left, limit, status, unreported};
+use crate::{Cancel, Error, Result};
 
 /// What our own part of a start may take; it needs well under a millisecond.
 const START: Duration = Duration::from_secs(10);
-
-/// How a session starts.
-#[non_exhaustive]
-#[derive(Clone, Debug)]
-pub struct SessionOptions {
-    pub limits: Limits,
-    /// What the guest sees as `sys.argv[1:]`.
-    pub args: Vec<String>,
-    /// Whether the state before each cell is kept, so that it can be undone. It is, unless this says otherwise: without
-    /// it `Session::rewind` is refused, and after a stop the session goes on from a fresh interpreter.
-    pub undo: bool,
-    /// What a cell that raised leaves behind.
-    pub on_error: OnError,
-    /// The seed of a deterministic session: the clock is virtual, every random source is seeded, and the same cells give
-    /// the same outcomes to the byte. `None`, the default, is the machine's time and entropy.
-    pub deterministic: Option<u64>,
-}
-
-impl Default for SessionOptions {
-    fn default() -> Self {
-        Self {
-            limits: Limits::default(),
-            args: Vec::new(),
-            undo: true,
-            on_error: OnError::default(),
-            deterministic: None,
-        }
-    }
-}
-
-/// What becomes of the work of a cell that raised an exception or exited with an error.
-#[non_exhaustive]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnError {
-    /// Stays, as in a notebook.
-    #[default]
-    Keep,
-    /// Is undone, variables and files.
-    Rewind,
-}
-
-impl SessionOptions {
-    /// These limits, and no arguments.
-    pub fn new(limits: Limits) -> Self {
-        Self { limits, ..Self::default() }
-    }
-
-    /// What the guest sees as `sys.argv[1:]`.
-    pub fn args(mut self, args: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.args = args.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// Whether the state before each cell is [kept](Self::undo).
-    pub fn undo(self, undo: bool) -> Self {
-        Self { undo, ..self }
-    }
-
-    /// What a cell that raised leaves behind.
-    pub fn on_error(self, on_error: OnError) -> Self {
-        Self { on_error, ..self }
-    }
-
-    /// Makes the session [`deterministic`](Self::deterministic) with this seed.
-    pub fn deterministic(self, seed: u64) -> Self {
-        Self { deterministic: Some(seed), ..self }
-    }
-}
 
 /// One interpreter whose variables persist from cell to cell, with a `/work` of its own.
 ///
@@ -101,25 +33,20 @@ pub struct Session {
     image: Arc<Image>,
     options: SessionOptions,
     bindings: Arc<BTreeMap<String, String>>,
-    /// The live interpreter. Before `scratch`, since it has files open there.
     instance: Option<Box<Instance>>,
-    /// What the next interpreter starts as, while none is live; `None` is a fresh one.
-    resume: Option<Arc<Machine>>,
+    /// What the next interpreter starts from, while none is live: its memory, and what it has outside of it. A live one
+    /// has both itself, and what is here is old.
+    resume: Interpreter,
+    world: World,
     scratch: Scratch,
     cells: u32,
     /// The state before the last cell, unless that is undone already.
     before: Option<State>,
-    /// What the last cell used of the limits that its exit handlers share with it.
     spent: Spent,
+    /// For the bytes of files; memory has charges of its own.
+    charge: Charge,
     /// Last, so that it is free for another session when everything else is gone.
     _place: Place,
-}
-
-/// Wall time and fuel.
-#[derive(Clone, Copy, Default)]
-struct Spent {
-    wall: Duration,
-    fuel: u64,
 }
 
 impl Session {
@@ -134,17 +61,21 @@ impl Session {
             return Err(Error::usage(text).advise("allow at least 128 MiB"));
         }
         let place = image.budget.place()?;
+        let (clock, entropy) = options.time_and_entropy();
+        let files = Files::new(image.mounts.clone(), options.quota(), options.limits.open_files, clock.wall(0));
         Ok(Self {
-            scratch: Scratch::new(&image.folders)?,
-            image,
-            options,
             bindings: Arc::default(),
             instance: None,
-            resume: None,
+            resume: Interpreter::Fresh,
+            world: World { files, clock, entropy },
+            scratch: Scratch::default(),
             cells: 0,
             before: None,
             spent: Spent::default(),
+            charge: image.budget.charge(),
             _place: place,
+            options,
+            image,
         })
     }
 
@@ -157,6 +88,7 @@ impl Session {
     /// [`is_cancelled`](Error::is_cancelled) when `cancel` came before the cell's turn: the session is as it was.
     pub fn exec(&mut self, code: &str, cancel: &Cancel) -> Result<Outcome> {
         self.keep();
+        self.limit_files();
         self.cells += 1;
         self.spent = Spent::default();
         let call = format!("__import__('_slm_cell').run({}, {})", literal(code), self.cells);
@@ -168,14 +100,13 @@ impl Session {
             }
         };
         let (status, _) = status(&turn.end, turn.inbox.exit);
-        let mut note = None;
-        if !turn.end.is_alive() {
-            note = Some(self.undo_after(&turn.end));
-        } else if status != Status::Ok && self.options.on_error == OnError::Rewind {
-            self.rewind()?;
-            note = Some("what the cell did was undone, as asked for cells that fail".to_owned());
-        }
-        Ok(self.outcome(turn, memory_bytes, note, cancel))
+        let note = match death(&turn.end) {
+            Some(why) => Some(self.undo_after(&why)),
+            None if status != Status::Ok && self.options.on_error == OnError::Rewind => self.undo_as_asked(),
+            None => None,
+        };
+        let files = self.before.as_ref().map(|before| changes(before.world.files.tree(), self.tree(), cancel));
+        Ok(self.outcome(turn, memory_bytes, files.unwrap_or_default(), note))
     }
 
     /// Binds a text to a global variable, now and in every fresh interpreter.
@@ -189,9 +120,8 @@ impl Session {
             return Err(Error::usage(format_args!("{name:?} cannot be the name of a variable")));
         }
         Arc::make_mut(&mut self.bindings).insert(name.to_owned(), text.to_owned());
-        if self.instance.is_some() || self.resume.is_some() {
-            let texts = json!({ name: text }).to_string();
-            let cancel = Cancel::new();
+        if self.has_run() {
+            let (texts, cancel) = (json!({ name: text }).to_string(), Cancel::new());
             let instance = self.ready(&cancel)?;
             self.instance = Some(self.prepare(instance, "bind", &texts, &cancel)?);
         }
@@ -200,20 +130,32 @@ impl Session {
 
     /// A fresh interpreter over the same files, bindings and arguments. It cannot be undone.
     pub fn restart(&mut self) {
-        (self.instance, self.resume, self.before) = (None, None, None);
+        if let Some(instance) = self.instance.take() {
+            self.world = instance.into_world();
+        }
+        self.world.files.close_all();
+        (self.resume, self.before) = (Interpreter::Fresh, None);
     }
 
     /// Undoes the last cell, variables and files, and says whether there was one to undo: a cell that was stopped is
     /// undone already, and only the last one can be.
     ///
     /// # Errors
-    /// A session without [`SessionOptions::undo`].
+    /// A session without [`SessionOptions::undo`], and one whose state was too large to keep.
     pub fn rewind(&mut self) -> Result<bool> {
-        if !self.options.undo {
-            return Err(Error::usage("this session keeps nothing to go back to").advise("start it with undo"));
+        match self.before.take() {
+            _ if !self.options.undo => {
+                Err(Error::usage("this session keeps nothing to go back to").advise("start it with undo"))
+            }
+            None => Ok(false),
+            Some(State { interpreter: Interpreter::Lost, .. }) => {
+                Err(Error::busy("there was no memory left to keep the state before the last cell"))
+            }
+            Some(before) => {
+                self.go_back(before);
+                Ok(true)
+            }
         }
-        let before = self.before.take();
-        Ok(before.map(|state| self.go_back(state)).is_some())
     }
 
     /// For the next attempt at the same thing: undoes the last one, or, without undo, begins with a fresh interpreter.
@@ -227,8 +169,16 @@ impl Session {
     }
 
     /// The session's state as it is now. It can be gone back to, any number of times.
-    pub fn checkpoint(&mut self) -> Checkpoint {
-        Checkpoint::new(self.image.clone(), self.state(Pages::default()))
+    ///
+    /// # Errors
+    /// [`is_busy`](Error::is_busy) when it does not fit into [`Capacity::memory`](crate::Capacity::memory).
+    pub fn checkpoint(&mut self) -> Result<Checkpoint> {
+        let state = self.state(Some(Pages::default()));
+        match state.interpreter {
+            Interpreter::Lost => Err(Error::busy("there is no memory left to keep a session's state")
+                .advise("drop checkpoints and sessions that are no longer used, or raise Capacity::memory")),
+            _ => Ok(Checkpoint::new(self.image.clone(), state)),
+        }
     }
 
     /// Makes the session what it was, or what another session of the same image was, at a checkpoint. Its limits and
@@ -238,8 +188,10 @@ impl Session {
     /// A checkpoint of another image, or one that holds more than this session's limits allow.
     pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
         let state = checkpoint.state(&self.image)?;
+        state.fits(&self.options.limits)?;
         self.go_back(state);
         self.before = None;
+        self.world.adopt(&self.options);
         Ok(())
     }
 
@@ -249,37 +201,57 @@ impl Session {
     /// machine for, like `os.urandom`, is not.
     ///
     /// # Errors
-    /// The sandbox's own failures.
+    /// As [`checkpoint`](Self::checkpoint), and [`is_busy`](Error::is_busy) when there are too many sessions.
     pub fn fork(&mut self) -> Result<Self> {
-        let state = self.state(Pages::default());
+        let checkpoint = self.checkpoint()?;
         let mut fork = Self::new(self.image.clone(), self.options.clone())?;
-        fork.go_back(state);
+        fork.restore(&checkpoint)?;
         Ok(fork)
     }
 
-    /// Copies a host file into `/work` under its own name.
-    pub fn put_file(&mut self, host: &Path) -> Result<()> {
-        self.scratch.put(host)
-    }
-
-    /// Copies every regular file of `/work` that cells created or modified into the host folder `to`, and names them.
-    pub fn export(&self, to: &Path) -> Result<Vec<String>> {
-        self.scratch.export(to)
-    }
-
     /// Writes the session into one file: variables, files, counters. It can be [loaded](Self::load) on any machine
-    /// whose image was built from the same parts.
-    pub fn save(&mut self, path: &Path) -> Result<()> {
-        Err(Error::internal(format_args!("saving to {}: not built yet", path.display())))
-    }
-
-    /// The session that [`save`](Self::save) wrote, with limits and habits of its own; arguments are the saved ones.
+    /// whose image was built from the same parts. An interrupted save leaves what was there.
     ///
     /// # Errors
-    /// A file that is damaged, of another image, or holds more than `options.limits` allow.
-    pub fn load(python: &super::Python, path: &Path, options: SessionOptions) -> Result<Self> {
-        let _ = (python, options);
-        Err(Error::internal(format_args!("loading {}: not built yet", path.display())))
+    /// What the system says of the file, and a session whose state a stop has lost for want of memory to keep it.
+    pub fn save(&mut self, path: &Path) -> Result<()> {
+        if matches!(self.resume, Interpreter::Lost) && self.instance.is_none() {
+            return Err(Error::usage("the session's variables were lost by a stop: there is nothing to save"));
+        }
+        self.checkpoint()?.save(&self.options, path)
+    }
+
+    /// The session that [`save`](Self::save) wrote. Limits and habits are those of `options`, arguments the saved ones; it
+    /// is deterministic if it was, or if `options` say so.
+    ///
+    /// # Errors
+    /// A file that is damaged, of another image, or holds more than the limits allow.
+    pub fn load(python: &super::Python, path: &Path, mut options: SessionOptions) -> Result<Self> {
+        let image = &python.0;
+        let state = State::load(image, path, &mut options)?;
+        let mut session = Self::new(image.clone(), options)?;
+        session.go_back(state);
+        session.world.adopt(&session.options);
+        Ok(session)
+    }
+
+    /// Copies a host file into `/work` under its own name.
+    ///
+    /// # Errors
+    /// A file that cannot be read, a name that is taken, and what does not fit into the limits.
+    pub fn put_file(&mut self, host: &Path) -> Result<()> {
+        self.limit_files();
+        let world = match &mut self.instance {
+            Some(instance) => instance.world_mut(),
+            None => &mut self.world,
+        };
+        let now = world.clock.wall(0);
+        self.scratch.put(world.files.tree_mut(), host, now)
+    }
+
+    /// Copies every file of `/work` that cells created or modified into the host folder `to`, and names them.
+    pub fn export(&self, to: &Path) -> Result<Vec<String>> {
+        self.scratch.export(self.tree(), to)
     }
 
     /// Ends the interpreter: its exit handlers run within what the last cell left of its limits, and what they print
@@ -289,68 +261,116 @@ impl Session {
     /// # Errors
     /// The sandbox's own failures; the interpreter is gone then too.
     pub fn finish(&mut self, cancel: &Cancel) -> Result<Option<Outcome>> {
-        let nothing = self.instance.is_none() && self.resume.is_none();
-        if nothing || self.spent.wall >= self.options.limits.wall {
+        if !self.has_run() || left(&self.options, self.spent).0.is_zero() {
             self.restart();
             return Ok(None);
         }
+        let before = self.now().clone();
         let end = self.turn("__import__('_slm_cell').finish()".to_owned(), cancel);
+        if let Ok((turn, _)) = &end
+            && death(&turn.end).is_some()
+        {
+            self.world = before.clone();
+        }
         self.restart();
         let (turn, memory_bytes) = end?;
-        Ok(Some(self.outcome(turn, memory_bytes, None, cancel)))
+        let files = changes(before.files.tree(), self.tree(), cancel);
+        Ok(Some(self.outcome(turn, memory_bytes, files, None)))
     }
 
-    /// Keeps the state as it is now, for an undo.
+    /// Whether a cell has entered the interpreter that is live, or that the next one starts from.
+    fn has_run(&self) -> bool {
+        self.instance.is_some() || matches!(self.resume, Interpreter::Kept(_))
+    }
+
+    /// Files, clock and random source as they are now.
+    fn now(&self) -> &World {
+        self.instance.as_ref().map_or(&self.world, |instance| instance.world())
+    }
+
+    fn tree(&self) -> &super::files::tree::Tree {
+        self.now().files.tree()
+    }
+
+    /// Keeps the state as it is now, for an undo. Without one, what is live is not copied.
     fn keep(&mut self) {
-        let reused = self.before.take().map(State::into_pages).unwrap_or_default();
-        if self.options.undo {
-            self.before = Some(self.state(reused));
-        }
+        let reused = self.before.take().map(|state| state.interpreter.into_pages()).unwrap_or_default();
+        self.before = Some(self.state(self.options.undo.then_some(reused)));
     }
 
-    /// The state as it is now; the pages of a live interpreter are copied into `reused`.
-    fn state(&mut self, reused: Pages) -> State {
-        let machine = match &mut self.instance {
-            Some(instance) => Some(Arc::new(instance.capture(&self.image.finder, reused))),
-            None => self.resume.clone(),
+    /// The state as it is now; the pages of a live interpreter are copied into `pages`, or are not part of it.
+    fn state(&mut self, pages: Option<Pages>) -> State {
+        let interpreter = match (&mut self.instance, pages) {
+            (Some(instance), Some(pages)) => {
+                let machine = instance.capture(&self.image.finder, pages, self.options.displays());
+                Interpreter::keep(machine, self.image.budget.charge())
+            }
+            (Some(_), None) => Interpreter::Lost,
+            (None, _) => self.resume.clone(),
         };
-        State { machine, cells: self.cells, bindings: self.bindings.clone() }
+        State {
+            interpreter,
+            world: self.now().clone(),
+            scratch: self.scratch.clone(),
+            cells: self.cells,
+            bindings: self.bindings.clone(),
+        }
     }
 
     fn go_back(&mut self, state: State) {
         self.instance = None;
-        self.resume = state.machine;
+        self.resume = state.interpreter;
+        self.world = state.world;
+        self.scratch = state.scratch;
         self.cells = state.cells;
         self.bindings = state.bindings;
+        if !self.has_run() {
+            self.world.files.close_all();
+        }
     }
 
     /// Goes back to before a cell whose interpreter died, and says so.
-    fn undo_after(&mut self, end: &End) -> String {
-        let why = match end {
-            End::Exited(_) => "os._exit".to_owned(),
-            End::Timeout => "the wall limit".to_owned(),
-            End::Fuel => "the fuel limit".to_owned(),
-            End::Memory => "the memory limit".to_owned(),
-            End::Cancelled => "the cancellation".to_owned(),
-            End::Crashed(why) => format!("a crash ({why})"),
-            End::Returned(_) => return String::new(),
-        };
+    fn undo_after(&mut self, why: &str) -> String {
         if let Some(before) = self.before.take() {
             self.go_back(before);
-            return format!("the cell was undone: after {why} the session goes on from the state before it");
         }
-        self.restart();
-        format!(
-            "the state was reset: after {why} the session goes on in a fresh interpreter, with its files but without its variables"
-        )
+        match self.resume {
+            Interpreter::Lost => format!(
+                "the state was reset: after {why} the session goes on in a fresh interpreter, without its variables, and \
+                 with its files as they were before the cell"
+            ),
+            _ => format!("the cell was undone: after {why} the session goes on from the state before it"),
+        }
+    }
+
+    /// Undoes a cell that failed; what could not be kept stays.
+    fn undo_as_asked(&mut self) -> Option<String> {
+        match self.rewind() {
+            Ok(_) => Some("what the cell did was undone, as asked for cells that fail".to_owned()),
+            Err(error) => Some(format!("what the cell did could not be undone: {error}")),
+        }
+    }
+
+    /// Before files can grow: counts those that are there, and lets them grow no further than all sessions may together.
+    fn limit_files(&mut self) {
+        let (mut quota, used) = (self.options.quota(), self.tree().used().bytes);
+        // What is there is there: when it does not fit, nothing can be added.
+        let room = if self.charge.set(used) { self.image.budget.left() } else { 0 };
+        quota.bytes = quota.bytes.min(used.saturating_add(room));
+        let world = match &mut self.instance {
+            Some(instance) => instance.world_mut(),
+            None => &mut self.world,
+        };
+        if world.files.tree().quota() != quota {
+            world.files.tree_mut().set_quota(quota);
+        }
     }
 
     /// Enters the interpreter, which is gone afterwards if it died. Gives the size of its memory too.
     fn turn(&mut self, code: String, cancel: &Cancel) -> Result<(Turn, u64)> {
         let instance = self.ready(cancel)?;
         let (image, running) = (self.image.clone(), cancel.clone());
-        let wall = self.options.limits.wall.saturating_sub(self.spent.wall);
-        let fuel = self.options.limits.fuel.map(|fuel| fuel.saturating_sub(self.spent.fuel));
+        let (wall, fuel) = left(&self.options, self.spent);
         let ran = self.image.workers.run(cancel, instance, move |mut instance| {
             let turn = instance.turn(&code, wall, fuel, &running, &image.ticker);
             (turn, instance)
@@ -375,19 +395,25 @@ impl Session {
         if let Some(instance) = self.instance.take() {
             return Ok(instance);
         }
-        let (work, tmp) = (self.scratch.folder().work(), self.scratch.folder().tmp());
-        let mounts = Mounts { work: &work, tmp: &tmp, ..self.image.mounts() };
         let limits = &self.options.limits;
         let memory = MemoryCap::new(limits.memory, self.image.budget.charge());
-        let mut guest = Guest::new(&mounts, memory, limits.output).or_internal("opening the interpreter's folders")?;
-        guest.inbox = Inbox::new(limits.display, limits.displays);
+        let guest = Guest::new(self.world.clone(), memory, limits);
         let mut instance = Box::new(Instance::new(&self.image.pre, guest)?);
         instance.show_fresh(&self.image.finder);
         let instance = match &self.resume {
-            Some(machine) => instance.resume(machine).map(|()| instance)?,
-            None => self.begin(instance, cancel)?,
+            Interpreter::Kept(kept) => {
+                instance.resume(&kept.machine)?;
+                let displays = self.options.displays();
+                if kept.machine.displays == displays {
+                    instance
+                } else {
+                    let bounds = json!({ "display": displays.0, "displays": displays.1 }).to_string();
+                    self.prepare(instance, "bound", &bounds, cancel)?
+                }
+            }
+            Interpreter::Fresh | Interpreter::Lost => self.begin(instance, cancel)?,
         };
-        self.resume = None;
+        self.resume = Interpreter::Fresh;
         Ok(instance)
     }
 
@@ -395,7 +421,7 @@ impl Session {
     fn begin(&self, instance: Box<Instance>, cancel: &Cancel) -> Result<Box<Instance>> {
         let mut argv = vec!["cell"];
         argv.extend(self.options.args.iter().map(String::as_str));
-        let Limits { display, displays, .. } = self.options.limits;
+        let (display, displays) = self.options.displays();
         let settings = json!({ "argv": argv, "bind": *self.bindings, "display": display, "displays": displays });
         self.prepare(instance, "start", &settings.to_string(), cancel)
     }
@@ -423,12 +449,10 @@ impl Session {
         }
     }
 
-    fn outcome(&mut self, turn: Turn, memory_bytes: u64, note: Option<String>, cancel: &Cancel) -> Outcome {
-        let limits = self.options.limits.clone();
+    fn outcome(&self, turn: Turn, memory_bytes: u64, files: Vec<FileChange>, note: Option<String>) -> Outcome {
         let (status, exit_code) = status(&turn.end, turn.inbox.exit);
         let truncated = [("stdout", &turn.stdout), ("stderr", &turn.stderr)];
         let truncated = truncated.into_iter().filter_map(|(stream, printed)| cut(stream, printed)).collect();
-        let files = self.scratch.changes(cancel);
         Outcome {
             status,
             truncated,
@@ -436,84 +460,18 @@ impl Session {
             displays: turn.inbox.displays,
             error: (status == Status::Error).then(|| turn.inbox.error.unwrap_or_else(unreported)),
             exit_code,
-            limit: limit(status, &limits, self.spent, memory_bytes),
+            limit: limit(status, &self.options, self.spent, memory_bytes),
             files,
             usage: Usage {
                 wall: turn.wall,
                 fuel: turn.fuel,
                 metering: "wasmtime",
                 memory_bytes,
-                scratch_bytes: self.scratch.bytes(),
+                scratch_bytes: self.tree().used().bytes,
             },
             note,
             stdout: turn.stdout.text,
             stderr: turn.stderr.text,
         }
-    }
-}
-
-/// The host's verdict. The guest's frame only says *which* exit code a failed turn asked for.
-fn status(end: &End, exit: Option<i32>) -> (Status, Option<i32>) {
-    match (end, exit) {
-        (End::Returned(0), exit) => (Status::Ok, exit.map(|_| 0)),
-        (End::Returned(_), Some(code)) if code != 0 => (Status::Exited, Some(code)),
-        (End::Returned(_), _) => (Status::Error, None),
-        (End::Exited(0), _) => (Status::Ok, Some(0)),
-        (End::Exited(code), _) => (Status::Exited, Some(*code)),
-        (End::Timeout, _) => (Status::Timeout, None),
-        (End::Fuel, _) => (Status::Fuel, None),
-        (End::Memory, _) => (Status::Memory, None),
-        (End::Crashed(_), _) => (Status::Crashed, None),
-        (End::Cancelled, _) => (Status::Cancelled, None),
-    }
-}
-
-fn limit(status: Status, limits: &Limits, spent: Spent, memory: u64) -> Option<LimitHit> {
-    let Spent { wall, fuel } = spent;
-    // Every count here is far below 2^53, where an f64 is still exact.
-    #[expect(clippy::cast_precision_loss, reason = "a count of operators or bytes, below 2^53")]
-    let float = |count: u64| count as f64;
-    match status {
-        Status::Timeout => {
-            Some(LimitHit { name: "wall", used: wall.as_secs_f64(), allowed: limits.wall.as_secs_f64(), unit: "s" })
-        }
-        Status::Fuel => Some(LimitHit {
-            name: "fuel",
-            used: float(fuel),
-            allowed: float(limits.fuel.unwrap_or(fuel)),
-            unit: "operators",
-        }),
-        Status::Memory => {
-            Some(LimitHit { name: "memory", used: float(memory), allowed: float(limits.memory), unit: "bytes" })
-        }
-        _ => None,
-    }
-}
-
-fn cut(stream: &'static str, printed: &Printed) -> Option<Truncated> {
-    (printed.dropped > 0).then_some(Truncated { stream, kept: printed.kept, dropped: printed.dropped })
-}
-
-/// What is known of an exception that the driver did not describe, for instance because the cell broke it.
-fn unreported() -> CellError {
-    CellError { kind: "Exception".into(), message: "the cell failed without saying why".into(), ..CellError::default() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_host_decides_and_the_frame_only_names_the_code() {
-        assert_eq!(status(&End::Returned(0), None), (Status::Ok, None));
-        assert_eq!(status(&End::Returned(0), Some(0)), (Status::Ok, Some(0)));
-        // A cell that returned normally has not exited, whatever a frame says.
-        assert_eq!(status(&End::Returned(0), Some(9)), (Status::Ok, Some(0)));
-        assert_eq!(status(&End::Returned(1), Some(3)), (Status::Exited, Some(3)));
-        // A failed cell cannot claim a clean exit.
-        assert_eq!(status(&End::Returned(1), Some(0)), (Status::Error, None));
-        assert_eq!(status(&End::Exited(0), None), (Status::Ok, Some(0)));
-        assert_eq!(status(&End::Exited(4), Some(0)), (Status::Exited, Some(4)));
-        assert_eq!(status(&End::Timeout, Some(0)), (Status::Timeout, None));
     }
 }

@@ -1,40 +1,257 @@
 //! What a session is, as a value: kept before each cell, handed out as a [`Checkpoint`], written into a file.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
 use std::sync::Arc;
 
+use super::budget::Charge;
+use super::clock::Clock;
+use super::entropy::Entropy;
+use super::files::tree::{Body, Entry, Ino, Quota, Times, Tree};
+use super::files::{Files, Opened, Target};
+use super::guest::World;
 use super::image::Image;
-use super::memory::Pages;
-use crate::{Error, Result};
+use super::memory::{Pages, Run};
+use super::options::SessionOptions;
+use super::saved::{self, Bounds, Deterministic, Head, Saved};
+use super::scratch::Scratch;
+use crate::{Error, Limits, Result};
 
 /// Wasm counts memory in these.
 pub(super) const WASM_PAGE: u64 = 64 << 10;
 
 /// An interpreter between two cells, apart from its image.
-#[derive(Clone, Default, PartialEq, Eq)]
 pub(super) struct Machine {
     /// Of linear memory.
     pub(super) bytes: u64,
     /// The bits of every global that can change, in the order of the image's exports.
     pub(super) globals: Vec<u64>,
     pub(super) pages: Pages,
+    /// What its driver was told that one displayed object may take, and all of a cell.
+    pub(super) displays: (u64, u64),
+}
+
+/// What an interpreter starts from.
+#[derive(Clone)]
+pub(super) enum Interpreter {
+    /// The image: no cell has entered it.
+    Fresh,
+    Kept(Arc<Kept>),
+    /// There was one, and it was not kept: a fresh one takes its place.
+    Lost,
+}
+
+/// A machine, and the account of its bytes.
+pub(super) struct Kept {
+    pub(super) machine: Machine,
+    _charge: Charge,
+}
+
+impl Interpreter {
+    /// Keeps the machine if the memory that sessions share has room for it.
+    pub(super) fn keep(machine: Machine, mut charge: Charge) -> Self {
+        if charge.set(machine.pages.bytes().len() as u64) {
+            Self::Kept(Arc::new(Kept { machine, _charge: charge }))
+        } else {
+            Self::Lost
+        }
+    }
+
+    /// The buffers of its pages, for the next copy, unless somebody else holds them.
+    pub(super) fn into_pages(self) -> Pages {
+        match self {
+            Self::Kept(kept) => Arc::into_inner(kept).map(|kept| kept.machine.pages).unwrap_or_default(),
+            Self::Fresh | Self::Lost => Pages::default(),
+        }
+    }
 }
 
 /// A session between two cells. Cheap to clone.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct State {
-    /// `None`: a fresh interpreter, which no cell has entered.
-    pub(super) machine: Option<Arc<Machine>>,
+    pub(super) interpreter: Interpreter,
+    pub(super) world: World,
+    pub(super) scratch: Scratch,
     pub(super) cells: u32,
     /// Texts that every fresh interpreter is given as global variables.
     pub(super) bindings: Arc<BTreeMap<String, String>>,
 }
 
 impl State {
-    /// The buffers of its pages, for the next copy, unless somebody else holds them.
-    pub(super) fn into_pages(self) -> Pages {
-        let machine = self.machine.and_then(Arc::into_inner);
-        machine.map(|machine| machine.pages).unwrap_or_default()
+    /// # Errors
+    /// More memory or files than the limits allow.
+    pub(super) fn fits(&self, limits: &Limits) -> Result<()> {
+        let memory = match &self.interpreter {
+            Interpreter::Kept(kept) => kept.machine.bytes,
+            Interpreter::Fresh | Interpreter::Lost => 0,
+        };
+        let files = self.world.files.tree().used().bytes;
+        for (what, bytes, allowed) in [("memory", memory, limits.memory), ("files", files, limits.scratch)] {
+            if bytes > allowed {
+                let text = format!("the state holds {bytes} bytes of {what}, and {allowed} are allowed");
+                return Err(Error::usage(text).advise("allow as much as the session had that it is from"));
+            }
+        }
+        Ok(())
+    }
+
+    fn save(&self, options: &SessionOptions) -> Saved {
+        let (machine, pages) = match &self.interpreter {
+            Interpreter::Kept(kept) => {
+                let Machine { bytes, globals, pages, displays } = &kept.machine;
+                let runs = pages.runs().iter().map(|run| (run.first, run.count)).collect();
+                let machine = saved::Machine { bytes: *bytes, globals: globals.clone(), runs, displays: *displays };
+                (Some(machine), pages.bytes().to_vec())
+            }
+            Interpreter::Fresh | Interpreter::Lost => (None, Vec::new()),
+        };
+        let files = &self.world.files;
+        let (entries, contents) = entries(files.tree());
+        let head = Head {
+            machine,
+            cells: self.cells,
+            bindings: (*self.bindings).clone(),
+            args: options.args.clone(),
+            given: self.scratch.given().clone(),
+            age: self.world.clock.monotonic(0),
+            deterministic: self.world.entropy.position().map(|(seed, drawn)| Deterministic { seed, drawn }),
+            next: files.tree().next_ino(),
+            entries,
+            descriptors: files.opened().into_iter().map(saved::Descriptor::from).collect(),
+        };
+        Saved { head, pages, contents }
+    }
+
+    /// What [`Checkpoint::save`] wrote. `options` get the saved arguments, and the saved determinism unless they have
+    /// their own.
+    ///
+    /// # Errors
+    /// A file that cannot be read, is damaged, of another image, or holds more than the limits allow.
+    pub(super) fn load(image: &Arc<Image>, path: &Path, options: &mut SessionOptions) -> Result<Self> {
+        let refused = |why: &dyn std::fmt::Display| {
+            Error::usage(why).context(format_args!("cannot go on from {}", path.display()))
+        };
+        let Limits { memory, scratch, .. } = options.limits;
+        let bounds = Bounds { image: image.snapshot, memory, scratch };
+        let file = fs::File::open(path).map_err(|error| refused(&error))?;
+        let metadata = file.metadata().map_err(|error| refused(&error))?;
+        if !metadata.is_file() {
+            return Err(refused(&"it is not a regular file"));
+        }
+        let mut bytes = Vec::new();
+        file.take(bounds.file()).read_to_end(&mut bytes).map_err(|error| refused(&error))?;
+        if bytes.len() as u64 == bounds.file() {
+            return Err(refused(&"it is larger than the limits on memory and files allow"));
+        }
+        let Saved { head, pages, contents } = saved::decode(&bytes, &bounds).map_err(|error| refused(&error))?;
+        drop(bytes);
+
+        let interpreter = match head.machine {
+            None => Interpreter::Fresh,
+            Some(saved::Machine { bytes, globals, runs, displays }) => {
+                let runs = runs.into_iter().map(|(first, count)| Run { first, count }).collect();
+                let machine = Machine { bytes, globals, pages: Pages::new(runs, pages), displays };
+                match Interpreter::keep(machine, image.budget.charge()) {
+                    Interpreter::Lost => return Err(Error::busy("there is no memory left for another session")),
+                    kept => kept,
+                }
+            }
+        };
+        let (clock, entropy) = match &head.deterministic {
+            None => (Clock::real(head.age), Entropy::System),
+            Some(Deterministic { seed, drawn }) => (Clock::counted(head.age), Entropy::seeded(*seed, *drawn)),
+        };
+        options.deterministic = options.deterministic.or(head.deterministic.map(|saved| saved.seed));
+        options.args = head.args;
+        let tree = tree(options.quota(), head.next, head.entries, &contents).map_err(|why| refused(&why))?;
+        let opened = head.descriptors.into_iter().map(Opened::from).collect();
+        let files = Files::reopen(image.mounts.clone(), tree, options.limits.open_files, opened)
+            .map_err(|why| refused(&why))?;
+        Ok(Self {
+            interpreter,
+            world: World { files, clock, entropy },
+            scratch: Scratch::new(head.given),
+            cells: head.cells,
+            bindings: Arc::new(head.bindings),
+        })
+    }
+}
+
+/// The entries of a tree, and the contents of its files, one after the other.
+fn entries(tree: &Tree) -> (Vec<saved::Entry>, Vec<u8>) {
+    let mut contents = Vec::new();
+    let entry = |Entry { ino, place, times, body }| saved::Entry {
+        ino: ino.0,
+        place: place.map(|(folder, name)| (folder.0, name)),
+        times: [times.accessed, times.modified, times.changed],
+        bytes: match body {
+            Body::Folder => None,
+            Body::File(bytes) => {
+                contents.extend_from_slice(&bytes);
+                Some(bytes.len() as u64)
+            }
+        },
+    };
+    (tree.entries().into_iter().map(entry).collect(), contents)
+}
+
+/// The tree that [`entries`] took apart.
+fn tree(quota: Quota, next: u32, entries: Vec<saved::Entry>, contents: &[u8]) -> Result<Tree, &'static str> {
+    let mut rest = contents;
+    let mut entry = |saved::Entry { ino, place, times: [accessed, modified, changed], bytes }| {
+        let body = match bytes.map(usize::try_from) {
+            None => Body::Folder,
+            Some(Ok(bytes)) if bytes <= rest.len() => {
+                let (content, others) = rest.split_at(bytes);
+                rest = others;
+                Body::File(content.to_vec())
+            }
+            Some(_) => return Err("a file is not whole"),
+        };
+        let place = place.map(|(folder, name)| (Ino(folder), name));
+        Ok(Entry { ino: Ino(ino), place, times: Times { accessed, modified, changed }, body })
+    };
+    let entries = entries.into_iter().map(&mut entry).collect::<Result<_, _>>()?;
+    Tree::from_entries(quota, next, entries)
+}
+
+impl From<Opened> for saved::Descriptor {
+    fn from(Opened { number, target, at, flags, read, write }: Opened) -> Self {
+        let target = match target {
+            Target::Stream(stream) => saved::Target::Stream(stream),
+            Target::Preopen(folder) => saved::Target::Preopen(folder),
+            Target::Scratch(ino) => saved::Target::Scratch(ino),
+            Target::Library(path) => saved::Target::Library(path),
+        };
+        Self { number, target, at, flags, read, write }
+    }
+}
+
+impl From<saved::Descriptor> for Opened {
+    fn from(saved::Descriptor { number, target, at, flags, read, write }: saved::Descriptor) -> Self {
+        let target = match target {
+            saved::Target::Stream(stream) => Target::Stream(stream),
+            saved::Target::Preopen(folder) => Target::Preopen(folder),
+            saved::Target::Scratch(ino) => Target::Scratch(ino),
+            saved::Target::Library(path) => Target::Library(path),
+        };
+        Self { number, target, at, flags, read, write }
+    }
+}
+
+impl World {
+    /// Takes on the limits on files of a session, and its kind of time and random bytes. Time goes on from where it is.
+    pub(super) fn adopt(&mut self, options: &SessionOptions) {
+        self.files.set_limits(options.quota(), options.limits.open_files);
+        if self.clock.is_counted() != options.deterministic.is_some() {
+            let lived = self.clock.monotonic(0);
+            (self.clock, self.entropy) = match options.deterministic {
+                None => (Clock::real(lived), Entropy::System),
+                Some(seed) => (Clock::counted(lived), Entropy::seeded(seed, 0)),
+            };
+        }
     }
 }
 
@@ -56,5 +273,19 @@ impl Checkpoint {
             return Err(Error::usage("the checkpoint is of another Python image"));
         }
         Ok(self.state.clone())
+    }
+
+    /// Writes it beside `path`, readable by its owner alone, and puts it there when it is whole.
+    pub(super) fn save(&self, options: &SessionOptions, path: &Path) -> Result<()> {
+        let refused = |why: &dyn std::fmt::Display| {
+            Error::usage(why).context(format_args!("cannot save the session as {}", path.display()))
+        };
+        let bytes = saved::encode(&self.state.save(options), &self.image.snapshot).map_err(|error| refused(&error))?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut file =
+            tempfile::Builder::new().prefix(".saving-").tempfile_in(folder).map_err(|error| refused(&error))?;
+        file.write_all(&bytes).map_err(|error| refused(&error))?;
+        file.persist(path).map_err(|error| refused(&error.error))?;
+        Ok(())
     }
 }

@@ -263,11 +263,8 @@ fn worker() -> thread::Builder {
     thread::Builder::new().name("python".into()).stack_size(WASM_STACK + HOST_STACK)
 }
 
-/// Marks this thread as a worker while `work` runs. WASI's calls look for a tokio runtime and would start one with
-/// threads of its own; the one entered here has none, and none of our calls needs more.
+/// Marks this thread as a worker while `work` runs.
 fn on_worker<R>(work: impl FnOnce() -> R) -> R {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().ok();
-    let _entered = runtime.as_ref().map(tokio::runtime::Runtime::enter);
     ON_WORKER.set(true);
     let result = work();
     ON_WORKER.set(false);

@@ -147,7 +147,7 @@ fn hooks_that_spoil_a_session_go_with_a_rewind() {
 #[test]
 fn a_checkpoint_can_be_gone_back_to_any_number_of_times_and_by_others() {
     let mut session = first();
-    let checkpoint = session.checkpoint();
+    let checkpoint = session.checkpoint().expect("a checkpoint");
     for _ in 0..2 {
         prints(&mut session, SECOND);
         assert_eq!(prints(&mut session, LOOK), AFTER_SECOND);
@@ -163,7 +163,7 @@ fn a_checkpoint_can_be_gone_back_to_any_number_of_times_and_by_others() {
     let mut small = python().session(SessionOptions::new(small)).expect("a session");
     let mut large = self::session();
     prints(&mut large, "x = bytearray(200 << 20)");
-    assert!(small.restore(&large.checkpoint()).expect_err("too large").is_usage());
+    assert!(small.restore(&large.checkpoint().expect("a checkpoint")).expect_err("too large").is_usage());
     assert_eq!(prints(&mut small, "print(1)"), "1\n");
 }
 
@@ -191,7 +191,7 @@ fn arguments_and_bindings_go_along() {
     let mut session = python().session(options().args(["--x", "1"])).expect("a session");
     session.bind_text("user_input", "given").expect("bound");
     prints(&mut session, "import sys\nz = 1");
-    let checkpoint = session.checkpoint();
+    let checkpoint = session.checkpoint().expect("a checkpoint");
     let look = "print(sys.argv, user_input, z)";
     assert_eq!(prints(&mut session.fork().expect("a fork"), look), "['cell', '--x', '1'] given 1\n");
     session.bind_text("user_input", "other").expect("bound");
@@ -212,7 +212,7 @@ fn open_files_are_part_of_the_state() {
         &mut session,
         "import os\nf = open('a', 'w+')\nf.write('hello'); f.flush()\ng = open('gone', 'w+')\ng.write('nameless'); g.flush()\nos.remove('gone')\nz = open(next(p for p in __import__('sys').path if p.endswith('.zip')), 'rb'); head = z.read(4)",
     );
-    let checkpoint = session.checkpoint();
+    let checkpoint = session.checkpoint().expect("a checkpoint");
     let go_on =
         "f.write(' there'); f.flush(); f.seek(0); g.seek(0); z.seek(0)\nprint(f.read(), g.read(), z.read(4) == head)";
     assert_eq!(prints(&mut session, go_on), "hello there nameless True\n");

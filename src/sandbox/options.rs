@@ -1,0 +1,106 @@
+//! How a session starts, and what it is to do with cells that fail.
+
+use std::time::Duration;
+
+use super::clock::{Clock, nanoseconds};
+use super::entropy::Entropy;
+use super::files::tree::Quota;
+use crate::Limits;
+
+/// How a session starts.
+#[non_exhaustive]
+#[derive(Clone, Debug)]
+pub struct SessionOptions {
+    pub limits: Limits,
+    /// What the guest sees as `sys.argv[1:]`.
+    pub args: Vec<String>,
+    /// Whether the state before each cell is kept, so that it can be undone. It is, unless this says otherwise: without
+    /// it `Session::rewind` is refused, and after a stop the session goes on from a fresh interpreter.
+    pub undo: bool,
+    /// What a cell that raised leaves behind.
+    pub on_error: OnError,
+    /// The seed of a deterministic session: the clock is virtual, every random source is seeded, and the same cells give
+    /// the same outcomes to the byte. `None`, the default, is the machine's time and entropy.
+    pub deterministic: Option<u64>,
+}
+
+impl Default for SessionOptions {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            args: Vec::new(),
+            undo: true,
+            on_error: OnError::default(),
+            deterministic: None,
+        }
+    }
+}
+
+/// What becomes of the work of a cell that raised an exception or exited with an error.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnError {
+    /// Stays, as in a notebook.
+    #[default]
+    Keep,
+    /// Is undone, variables and files.
+    Rewind,
+}
+
+impl SessionOptions {
+    /// These limits, and no arguments.
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, ..Self::default() }
+    }
+
+    /// What the guest sees as `sys.argv[1:]`.
+    pub fn args(mut self, args: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.args = args.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Whether the state before each cell is [kept](Self::undo).
+    pub fn undo(self, undo: bool) -> Self {
+        Self { undo, ..self }
+    }
+
+    /// What a cell that raised leaves behind.
+    pub fn on_error(self, on_error: OnError) -> Self {
+        Self { on_error, ..self }
+    }
+
+    /// Makes the session [`deterministic`](Self::deterministic) with this seed.
+    pub fn deterministic(self, seed: u64) -> Self {
+        Self { deterministic: Some(seed), ..self }
+    }
+}
+
+impl SessionOptions {
+    pub(super) fn quota(&self) -> Quota {
+        let Limits { scratch, entries, depth, .. } = self.limits;
+        Quota { bytes: scratch, entries, depth }
+    }
+
+    /// What one displayed object may take, and all of a cell.
+    pub(super) fn displays(&self) -> (u64, u64) {
+        (self.limits.display, self.limits.displays)
+    }
+
+    /// The time and the random source of a session that begins.
+    pub(super) fn time_and_entropy(&self) -> (Clock, Entropy) {
+        match self.deterministic {
+            None => (Clock::real(0), Entropy::System),
+            Some(seed) => (Clock::counted(0), Entropy::seeded(seed, 0)),
+        }
+    }
+
+    /// The machine's time and the fuel that a cell may use. In a deterministic session fuel alone decides, one operator
+    /// a nanosecond unless it has a limit of its own; the machine's time only ends what would never end.
+    pub(super) fn allowed(&self) -> (Duration, Option<u64>) {
+        let Limits { wall, fuel, .. } = self.limits;
+        match self.deterministic {
+            None => (wall, fuel),
+            Some(_) => (wall.saturating_mul(10), Some(fuel.unwrap_or(nanoseconds(wall)))),
+        }
+    }
+}
