@@ -27,8 +27,8 @@ fn config() -> Config {
         .consume_fuel(true)
         .epoch_interruption(true)
         .max_wasm_stack(WASM_STACK)
-        // Nothing here is asynchronous, but wasmtime-wasi brings the feature in and this must not be the smaller one.
-        .async_stack_size(2 * WASM_STACK)
+        // Nothing here is asynchronous, but wasmtime refuses one that is smaller.
+        .async_stack_size(WASM_STACK)
         // setjmp/longjmp in the interpreter's C libraries are wasm exceptions; nothing allocates enough to collect.
         .wasm_exceptions(true)
         .collector(Collector::Null)

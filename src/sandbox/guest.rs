@@ -1,95 +1,62 @@
 //! What the guest may reach, and the state of one store: the default-deny list.
 //!
-//! A guest sees five folders (below), no environment but three variables, no arguments, no sockets, an empty stdin and
-//! two bounded output streams.
+//! A guest sees the folders of [`files`](super::files), no environment but three variables, no arguments, no sockets, an
+//! empty stdin and two bounded output streams.
 
 use std::error::Error as StdError;
 use std::fmt;
-use std::path::Path;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use wasmtime::{ResourceLimiter, StoreContextMut, UpdateDeadline};
-use wasmtime_wasi::p1::WasiP1Ctx;
-use wasmtime_wasi::p2::pipe::ClosedInputStream;
-use wasmtime_wasi::{FsPerms, HostMonotonicClock, HostWallClock, WasiCtxBuilder, WasiView};
+use wasmtime::{Memory, ResourceLimiter, StoreContextMut, UpdateDeadline};
 
+use super::clock::Clock;
+use super::entropy::Entropy;
+use super::files::Files;
 use super::output::Output;
 use super::wire::Inbox;
 use crate::Cancel;
 
 type Result<T, E = wasmtime::Error> = std::result::Result<T, E>;
 
-/// The host folders behind the guest's. Their number and order are part of every image: wasi-libc numbers its
-/// descriptors by them when the snapshot is taken and never looks again.
-pub(super) struct Mounts<'a> {
-    /// Holds `python315.zip`, the standard library: `/usr/local/lib`, read-only.
-    pub(super) lib: &'a Path,
-    /// Matplotlib's data, read-only.
-    pub(super) mpl_data: &'a Path,
-    /// `/work`, the guest's own.
-    pub(super) work: &'a Path,
-    /// `/tmp`, the guest's own.
-    pub(super) tmp: &'a Path,
-    /// What else a path may name, read-only: empty folders of the names above. It is the slot for folders that a user
-    /// mounts later, since the list cannot grow after the snapshot.
-    pub(super) root: &'a Path,
-}
+/// What the program was called as. It is given no arguments of the host's.
+pub(super) const ARGUMENTS: &[&str] = &["/usr/local/bin/python.wasm"];
 
-impl Mounts<'_> {
-    /// How many there are: the guest's descriptors from 3 on.
-    pub(super) const COUNT: usize = 5;
-}
+/// All of the environment.
+pub(super) const ENVIRONMENT: &[&str] = &["TMPDIR=/tmp", "HOME=/work", "PYTHONTZPATH="];
 
-/// Files, folders and streams a guest may have open: each is a descriptor of this process, which has few. A program
-/// that opens more is stopped.
-const MAX_HANDLES: usize = 256;
+/// All that a guest has of the world outside its memory. A clone is a state that can be gone back to.
+#[derive(Clone)]
+pub(super) struct World {
+    pub(super) files: Files,
+    pub(super) clock: Clock,
+    pub(super) entropy: Entropy,
+}
 
 /// The state of one store.
 pub(super) struct Guest {
-    pub(super) wasi: WasiP1Ctx,
-    pub(super) memory: MemoryCap,
+    pub(super) world: World,
     pub(super) stdout: Output,
     pub(super) stderr: Output,
     pub(super) inbox: Inbox,
+    pub(super) growth: MemoryCap,
     pub(super) watch: Watch,
-    pub(super) clock: Clock,
+    /// The guest's memory, once there is an instance.
+    pub(super) memory: Option<Memory>,
 }
 
 impl Guest {
-    /// Authority is granted here and nowhere else.
-    pub(super) fn new(mounts: &Mounts<'_>, memory: u64, output: u64) -> Result<Self> {
-        let (stdout, stderr) = (Output::new(output), Output::new(output));
-        let clock = Clock(Instant::now());
-        let mut wasi = WasiCtxBuilder::new();
-        wasi.args(&["/usr/local/bin/python.wasm"])
-            .env("TMPDIR", "/tmp")
-            .env("HOME", "/work")
-            .env("PYTHONTZPATH", "")
-            .stdin(ClosedInputStream)
-            .stdout(stdout.clone())
-            .stderr(stderr.clone())
-            .monotonic_clock(clock)
-            .wall_clock(clock)
-            // One request for random bytes must not make the host allocate without bound.
-            .max_random_size(1 << 20)
-            // A cell has a thread of its own; handing file calls to another would only be slower.
-            .allow_blocking_current_thread(true)
-            .preopened_dir(mounts.lib, "/usr/local/lib", FsPerms::ReadOnly)?
-            .preopened_dir(mounts.mpl_data, "/usr/local/lib/python315.zip/matplotlib/mpl-data", FsPerms::ReadOnly)?
-            .preopened_dir(mounts.work, "/work", FsPerms::ReadWrite)?
-            .preopened_dir(mounts.tmp, "/tmp", FsPerms::ReadWrite)?
-            .preopened_dir(mounts.root, "/", FsPerms::ReadOnly)?;
-        let mut wasi = wasi.build_p1();
-        wasi.ctx().table.set_max_capacity(MAX_HANDLES);
-        Ok(Self {
-            wasi,
-            memory: MemoryCap { allowed: usize::try_from(memory).unwrap_or(usize::MAX), refused: false },
-            stdout,
-            stderr,
+    /// Authority is granted here and nowhere else: `world`, so many bytes of `memory`, of which so many of each stream's
+    /// `output` are kept, and the constants above. There is nothing else that `wasi` could reach.
+    pub(super) fn new(world: World, memory: u64, output: u64) -> Self {
+        Self {
+            world,
+            stdout: Output::new(output),
+            stderr: Output::new(output),
             inbox: Inbox::default(),
+            growth: MemoryCap { allowed: usize::try_from(memory).unwrap_or(usize::MAX), refused: false },
             watch: Watch::default(),
-            clock,
-        })
+            memory: None,
+        }
     }
 }
 
@@ -120,7 +87,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    fn check(&self) -> Result<(), Stop> {
+    pub(super) fn check(&self) -> Result<(), Stop> {
         if self.cancel.is_cancelled() {
             return Err(Stop::Cancelled);
         }
@@ -156,32 +123,20 @@ impl fmt::Display for Stop {
 
 impl StdError for Stop {}
 
+/// The program asked to end; travels as the error of the trap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Exit(pub(super) i32);
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "exit code {}", self.0)
+    }
+}
+
+impl StdError for Exit {}
+
 /// Called at every epoch tick.
 pub(super) fn at_tick(guest: StoreContextMut<'_, Guest>) -> Result<UpdateDeadline> {
     guest.data().watch.check()?;
     Ok(UpdateDeadline::Continue(1))
-}
-
-/// The guest's clocks: the machine's time of day, and a monotonic one that starts with the interpreter.
-#[derive(Clone, Copy)]
-pub(super) struct Clock(Instant);
-
-impl HostMonotonicClock for Clock {
-    fn resolution(&self) -> u64 {
-        1
-    }
-
-    fn now(&self) -> u64 {
-        u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX)
-    }
-}
-
-impl HostWallClock for Clock {
-    fn resolution(&self) -> Duration {
-        Duration::from_nanos(1)
-    }
-
-    fn now(&self) -> Duration {
-        SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
-    }
 }

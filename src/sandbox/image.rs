@@ -3,16 +3,16 @@
 //! This is where bytes of a file become native code of this process. Whoever can write that file runs code as us, so
 //! it lies in an owner-only folder whose seal (`provision::seal`) is checked before every load.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
 use wasmtime::{Engine, InstancePre, MemoryType, Module};
 
 use super::engine::{self, Ticker};
-use super::folder::Folders;
-use super::guest::{Guest, Mounts};
+use super::files::{Mounts, PREOPENS};
+use super::guest::Guest;
 use super::instance;
-use super::snapshot::{self, Recipe};
+use super::snapshot::{self, Built, Recipe};
 use super::worker::{Workers, stay_on_worker};
 use crate::error::OrInternal;
 use crate::progress::{Progress, Step};
@@ -34,26 +34,24 @@ const RECIPE: Recipe<'static> = Recipe {
 const KIND: &str = "image";
 const WHAT: &str = "the Python image";
 
-/// The file with the machine code, inside the image's folder.
+/// The files inside the image's folder: the machine code, and the hash of what it was compiled from.
 const CODE: &str = "python.cwasm";
+const SNAPSHOT: &str = "snapshot.blake3";
 
 const WASM_PAGE: u64 = 64 << 10;
 
 /// What happens to the wasm before it is a snapshot, and what it is given meanwhile.
 const BUILDERS: [&str; 2] = [include_str!("snapshot.rs"), include_str!("guest.rs")];
 
-/// The folders that `/` shows, inside the image's folder: names only, since the real ones are mounts of their own.
-const ROOT: [&str; 3] = ["work", "tmp", "usr/local/lib"];
-
 /// A loaded image, with what runs its instances.
 pub(super) struct Image {
     pub(super) pre: InstancePre<Guest>,
     pub(super) ticker: Ticker,
     pub(super) workers: Workers,
-    pub(super) folders: Arc<Folders>,
-    lib: PathBuf,
-    mpl_data: PathBuf,
-    root: PathBuf,
+    pub(super) mounts: Arc<Mounts>,
+    /// What names the snapshot's content. A saved session holds only what differs from it.
+    #[expect(dead_code, reason = "saved sessions are bound to it")]
+    pub(super) snapshot: [u8; 32],
 }
 
 impl Image {
@@ -81,10 +79,8 @@ impl Image {
             pre: instance::prepare(&module)?,
             ticker: Ticker::start(engine)?,
             workers: Workers::default(),
-            folders: Arc::default(),
-            lib: wheel.path().join(PYTHON_LIB),
-            mpl_data: wheel.path().join(MPL_DATA),
-            root: folder.path().join("root"),
+            mounts: mounts(wheel),
+            snapshot: read_hash(&folder.path().join(SNAPSHOT))?,
         })
     }
 
@@ -93,11 +89,17 @@ impl Image {
         let memory = self.pre.module().exports().find_map(|export| export.ty().memory().map(MemoryType::minimum));
         memory.unwrap_or_default() * WASM_PAGE
     }
+}
 
-    /// The read-only folders; `work` and `tmp` are a session's to fill in.
-    pub(super) fn mounts(&self) -> Mounts<'_> {
-        Mounts { lib: &self.lib, mpl_data: &self.mpl_data, root: &self.root, work: &self.root, tmp: &self.root }
-    }
+/// The read-only folders that the wheel holds.
+fn mounts(wheel: &Folder) -> Arc<Mounts> {
+    Arc::new(Mounts::new(wheel.path().join(PYTHON_LIB), wheel.path().join(MPL_DATA)))
+}
+
+fn read_hash(path: &Path) -> Result<[u8; 32]> {
+    let doing = || format!("reading {}", path.display());
+    let text = std::fs::read_to_string(path).or_internal(doing())?;
+    Ok(*blake3::Hash::from_hex(text.trim()).or_internal(doing())?.as_bytes())
 }
 
 /// What the sandbox needs, and whether it is there.
@@ -131,7 +133,7 @@ fn key(engine: &Engine) -> String {
     }
     let mut hasher = Blake(blake3::Hasher::new());
     engine.precompile_compatibility_hash().hash(&mut hasher);
-    (BUILDERS, env!("CARGO_PKG_VERSION"), provision::PYTHON.place(), RECIPE.driver, RECIPE.preload, ROOT)
+    (BUILDERS, env!("CARGO_PKG_VERSION"), provision::PYTHON.place(), RECIPE.driver, RECIPE.preload, PREOPENS)
         .hash(&mut hasher);
     hasher.0.finalize().to_hex()[..32].to_owned()
 }
@@ -148,7 +150,7 @@ fn free_memory() -> Option<u64> {
 
 /// Builds the image into `staging`. The compiler cannot be interrupted, so it runs on a thread that a cancel leaves
 /// behind; nothing of what it still makes is used.
-fn build(wheel: &Folder, staging: &std::path::Path, progress: &Progress, cancel: &Cancel) -> Result<()> {
+fn build(wheel: &Folder, staging: &Path, progress: &Progress, cancel: &Cancel) -> Result<()> {
     let doing = "building the Python image";
     if let Some(free) = free_memory().filter(|free| *free < BUILD_MEMORY) {
         let text = format!(
@@ -159,37 +161,30 @@ fn build(wheel: &Folder, staging: &std::path::Path, progress: &Progress, cancel:
         );
         progress.step(Step::Note { text: &text });
     }
-    // Inside the staging folder, so that it goes with it when the build is interrupted.
-    let (root, scratch) = (staging.join("root"), tempfile::tempdir_in(staging).or_internal(doing)?);
-    let guest = scratch.path().to_owned();
-    for name in ROOT {
-        std::fs::create_dir_all(root.join(name)).or_internal(doing)?;
-    }
     let (send, receive) = std::sync::mpsc::sync_channel(1);
     let (wheel, code_progress, code_cancel) = (wheel.clone(), progress.clone(), cancel.clone());
     std::thread::spawn(move || {
-        let built = stay_on_worker(|| {
-            let (lib, mpl_data) = (wheel.path().join(PYTHON_LIB), wheel.path().join(MPL_DATA));
-            let mounts = Mounts { lib: &lib, mpl_data: &mpl_data, work: &guest, tmp: &guest, root: &root };
-            snapshot::build(&wheel.path().join(PYTHON_WASM), &mounts, &RECIPE, &code_progress, &code_cancel)
-        });
+        let wasm = wheel.path().join(PYTHON_WASM);
+        let built =
+            stay_on_worker(|| snapshot::build(&wasm, mounts(&wheel), &RECIPE, &code_progress, &code_cancel));
         // Nobody listens after a cancel.
         let _ = send.send(built.and_then(|built| built));
     });
-    let code = loop {
+    let Built { code, snapshot } = loop {
         match receive.recv_timeout(std::time::Duration::from_millis(50)) {
-            Ok(code) => break code?,
+            Ok(built) => break built?,
             Err(std::sync::mpsc::RecvTimeoutError::Timeout) => cancel.check()?,
             Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => {
                 return Err(Error::internal("the compiler stopped").context(doing));
             }
         }
     };
-    scratch.close().or_internal(doing)?;
-    let path = staging.join(CODE);
-    progress.during("writing the image", Some(code.len() as u64), || {
-        std::fs::write(&path, code).or_internal(format_args!("writing {}", path.display()))
-    })
+    let write = |name: &str, bytes: &[u8]| {
+        let path = staging.join(name);
+        std::fs::write(&path, bytes).or_internal(format_args!("writing {}", path.display()))
+    };
+    write(SNAPSHOT, snapshot.to_hex().as_bytes())?;
+    progress.during("writing the image", Some(code.len() as u64), || write(CODE, &code))
 }
 
 #[cfg(test)]

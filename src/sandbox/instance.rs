@@ -3,10 +3,9 @@
 use std::time::{Duration, Instant};
 
 use wasmtime::{InstancePre, Memory, Module, Store, Trap, TypedFunc};
-use wasmtime_wasi::I32Exit;
 
 use super::engine::Ticker;
-use super::guest::{Guest, Stop, at_tick};
+use super::guest::{Exit, Guest, Stop, World, at_tick};
 use super::output::Printed;
 use super::wire::Inbox;
 use crate::error::OrInternal;
@@ -48,6 +47,7 @@ pub(super) struct Turn {
     pub(super) stdout: Printed,
     pub(super) stderr: Printed,
     pub(super) inbox: Inbox,
+    /// By the guest's own clock.
     pub(super) wall: Duration,
     pub(super) fuel: u64,
 }
@@ -56,13 +56,14 @@ impl Instance {
     /// Instantiates and runs nothing yet.
     pub(super) fn new(pre: &InstancePre<Guest>, guest: Guest) -> Result<Self> {
         let mut store = Store::new(pre.module().engine(), guest);
-        store.limiter(|guest| &mut guest.memory);
+        store.limiter(|guest| &mut guest.growth);
         store.epoch_deadline_callback(at_tick);
         store.set_epoch_deadline(1);
         store.set_fuel(u64::MAX).or_internal("starting Python")?;
         let instance = pre.instantiate(&mut store).or_internal("starting Python")?;
         let memory = instance.get_memory(&mut store, "memory");
         let memory = memory.ok_or("no memory").or_internal("the image is not ours")?;
+        store.data_mut().memory = Some(memory);
         let host_alloc = instance.get_typed_func(&mut store, "host_alloc").or_internal("the image is not ours")?;
         let turn = instance.get_typed_func(&mut store, "turn").or_internal("the image is not ours")?;
         Ok(Self { store, instance, memory, host_alloc, turn })
@@ -79,12 +80,26 @@ impl Instance {
         self.instance
     }
 
+    /// What the interpreter has outside its memory.
+    pub(super) fn world(&self) -> &World {
+        &self.store.data().world
+    }
+
+    pub(super) fn world_mut(&mut self) -> &mut World {
+        &mut self.store.data_mut().world
+    }
+
+    /// Ends the interpreter and gives what it had outside its memory.
+    pub(super) fn into_world(self) -> World {
+        self.store.into_data().world
+    }
+
     /// Bytes of linear memory.
     pub(super) fn memory_bytes(&self) -> u64 {
         self.memory.data_size(&self.store) as u64
     }
 
-    /// Runs one string of Python in `__main__`, for at most `wall` and `fuel`, until `cancel`.
+    /// Runs one string of Python in `__main__`, for at most `wall` of the machine's time and `fuel`, until `cancel`.
     pub(super) fn turn(
         &mut self,
         code: &str,
@@ -95,11 +110,12 @@ impl Instance {
     ) -> Result<Turn> {
         let budget = fuel.unwrap_or(u64::MAX);
         self.store.set_fuel(budget).or_internal("starting a cell")?;
-        let began = Instant::now();
         let guest = self.store.data_mut();
-        guest.watch.deadline = began.checked_add(wall);
+        guest.watch.deadline = Instant::now().checked_add(wall);
         guest.watch.cancel = cancel.clone();
-        guest.memory.refused = false;
+        guest.growth.refused = false;
+        guest.world.clock.begin(budget);
+        let began = guest.world.clock.monotonic(budget);
         guest.inbox = Inbox::default();
         let returned = {
             let _running = ticker.running();
@@ -107,16 +123,18 @@ impl Instance {
         };
         let end = match returned {
             Ok(code) => End::Returned(code),
-            Err(error) => classify(&error, self.store.data().memory.refused),
+            Err(error) => classify(&error, self.store.data().growth.refused),
         };
         let left = self.store.get_fuel().or_internal("counting fuel")?;
         let guest = self.store.data_mut();
+        let ended = guest.world.clock.monotonic(left);
+        guest.world.clock.end(left);
         Ok(Turn {
             end,
             stdout: guest.stdout.take(),
             stderr: guest.stderr.take(),
             inbox: std::mem::take(&mut guest.inbox),
-            wall: began.elapsed(),
+            wall: Duration::from_nanos(ended.saturating_sub(began)),
             fuel: budget - left,
         })
     }
@@ -146,7 +164,7 @@ impl std::error::Error for NoRoom {}
 
 /// Names the reason from the trap alone; nothing the guest says comes into it.
 fn classify(error: &wasmtime::Error, memory_refused: bool) -> End {
-    if let Some(exit) = error.downcast_ref::<I32Exit>() {
+    if let Some(exit) = error.downcast_ref::<Exit>() {
         return End::Exited(exit.0);
     }
     match error.downcast_ref::<Stop>() {

@@ -2,13 +2,14 @@
 //! variables persist.
 //!
 //! Read in this order: `session` (a cell becomes an outcome), `instance` (entering wasm and reading the trap), `guest`
-//! (what it may reach), `wasi` (its calls to the host), `output`, `scratch` and `folder` (what it leaves), `wire` (what
-//! it says), `image` and `snapshot` (where the interpreter comes from), `engine` and `worker` (what it runs on).
+//! (what it may reach), `wasi` (its calls to the host), `files`, `clock` and `entropy` (what answers them), `output` and
+//! `scratch` (what it leaves), `wire` (what it says), `image` and `snapshot` (where the interpreter comes from), `engine`
+//! and `worker` (what it runs on).
 
+mod clock;
 mod engine;
-#[expect(dead_code, reason = "the WASI calls that use it follow")]
+mod entropy;
 mod files;
-mod folder;
 mod guest;
 mod image;
 mod instance;

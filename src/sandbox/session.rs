@@ -7,14 +7,17 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::guest::{Guest, Mounts};
+use super::clock::{Clock, nanoseconds};
+use super::entropy::Entropy;
+use super::files::Files;
+use super::files::tree::Quota;
+use super::guest::{Guest, World};
 use super::image::Image;
 use super::instance::{End, Instance, Turn};
 use super::outcome::{CellError, LimitHit, Outcome, Status, Truncated, Usage};
 use super::output::Printed;
-use super::scratch::Scratch;
+use super::scratch::{Scratch, changes};
 use super::snapshot::literal;
-use crate::error::OrInternal;
 use crate::{Cancel, Error, Limits, Result};
 
 /// What our own part of a start may take; it needs well under a millisecond.
@@ -91,13 +94,17 @@ impl SessionOptions {
 /// One interpreter whose variables persist from cell to cell, with a `/work` of its own.
 ///
 /// A session survives whatever a cell does. After an exception it keeps what the cell did; after a stop, a trap or
-/// `os._exit` it goes on from a fresh interpreter over the same files, and the outcome's `note` says so.
+/// `os._exit` it goes on from a fresh interpreter with the files as they were before the cell, and the outcome's `note`
+/// says so.
 pub struct Session {
     image: Arc<Image>,
     options: SessionOptions,
     bindings: BTreeMap<String, String>,
-    /// None before the first cell and after the interpreter died. Before `scratch`, since it has files open there.
+    /// None before the first cell and after the interpreter died.
     instance: Option<Box<Instance>>,
+    /// Files, clock and random source. While there is an interpreter it has its own, and these are as they were before
+    /// the last cell.
+    world: World,
     scratch: Scratch,
     cells: u32,
     /// What the last cell used of the limits that its exit handlers share with it.
@@ -123,7 +130,8 @@ impl Session {
             return Err(Error::usage(text).advise("allow at least 128 MiB"));
         }
         Ok(Self {
-            scratch: Scratch::new(&image.folders)?,
+            world: world(&image, &options),
+            scratch: Scratch::default(),
             image,
             options,
             bindings: BTreeMap::new(),
@@ -153,6 +161,7 @@ impl Session {
         }
         self.bindings.insert(name.to_owned(), text.to_owned());
         if let Some(instance) = self.instance.take() {
+            self.world = instance.world().clone();
             let texts = json!({ name: text }).to_string();
             self.instance = Some(self.prepare(instance, "bind", &texts)?);
         }
@@ -161,17 +170,24 @@ impl Session {
 
     /// A fresh interpreter over the same files, bindings and arguments.
     pub fn restart(&mut self) {
-        self.instance = None;
+        if let Some(instance) = self.instance.take() {
+            self.world = instance.into_world();
+        }
     }
 
     /// Copies a host file into `/work` under its own name.
     pub fn put_file(&mut self, host: &Path) -> Result<()> {
-        self.scratch.put(host)
+        let world = match &mut self.instance {
+            Some(instance) => instance.world_mut(),
+            None => &mut self.world,
+        };
+        let now = world.clock.wall(0);
+        self.scratch.put(world.files.tree_mut(), host, now)
     }
 
     /// Copies every regular file of `/work` that cells created or modified into the host folder `to`, and names them.
     pub fn export(&self, to: &Path) -> Result<Vec<String>> {
-        self.scratch.export(to)
+        self.scratch.export(self.now().files.tree(), to)
     }
 
     /// Writes the session into one file: variables, files, counters. It can be [loaded](Self::load) on any machine
@@ -200,15 +216,21 @@ impl Session {
             return Ok(None);
         }
         let end = self.turn("__import__('_slm_cell').finish()".to_owned(), cancel);
-        self.instance = None;
+        self.restart();
         end.map(Some)
+    }
+
+    /// Files, clock and random source as they are now.
+    fn now(&self) -> &World {
+        self.instance.as_ref().map_or(&self.world, |instance| instance.world())
     }
 
     fn turn(&mut self, code: String, cancel: &Cancel) -> Result<Outcome> {
         let instance = self.ready()?;
+        // What a stop goes back to.
+        self.world = instance.world().clone();
         let (image, running) = (self.image.clone(), cancel.clone());
-        let wall = self.options.limits.wall.saturating_sub(self.spent.wall);
-        let fuel = self.options.limits.fuel.map(|fuel| fuel.saturating_sub(self.spent.fuel));
+        let (wall, fuel) = left(&self.options, self.spent);
         let (turn, instance) = self.image.workers.run(move || {
             let mut instance = instance;
             let turn = instance.turn(&code, wall, fuel, &running, &image.ticker);
@@ -230,11 +252,10 @@ impl Session {
         if let Some(instance) = self.instance.take() {
             return Ok(instance);
         }
-        let (work, tmp) = (self.scratch.folder().work(), self.scratch.folder().tmp());
-        let mounts = Mounts { work: &work, tmp: &tmp, ..self.image.mounts() };
+        // What another interpreter had open is no file of this one's.
+        self.world.files.close_all();
         let limits = &self.options.limits;
-        let guest =
-            Guest::new(&mounts, limits.memory, limits.output).or_internal("opening the interpreter's folders")?;
+        let guest = Guest::new(self.world.clone(), limits.memory, limits.output);
         self.begin(Box::new(Instance::new(&self.image.pre, guest)?))
     }
 
@@ -263,11 +284,12 @@ impl Session {
     }
 
     fn outcome(&mut self, turn: Turn, memory_bytes: u64, note: Option<String>, cancel: &Cancel) -> Outcome {
-        let limits = self.options.limits.clone();
         let (status, exit_code) = status(&turn.end, turn.inbox.exit);
         let truncated = [("stdout", &turn.stdout), ("stderr", &turn.stderr)];
         let truncated = truncated.into_iter().filter_map(|(stream, printed)| cut(stream, printed)).collect();
-        let files = self.scratch.changes(cancel);
+        let tree = self.now().files.tree();
+        let files = changes(self.world.files.tree(), tree, cancel);
+        let scratch_bytes = tree.used().bytes;
         Outcome {
             status,
             truncated,
@@ -275,14 +297,14 @@ impl Session {
             displays: turn.inbox.displays,
             error: (status == Status::Error).then(|| turn.inbox.error.unwrap_or_else(unreported)),
             exit_code,
-            limit: limit(status, &limits, self.spent, memory_bytes),
+            limit: limit(status, &self.options, self.spent, memory_bytes),
             files,
             usage: Usage {
                 wall: turn.wall,
                 fuel: turn.fuel,
                 metering: "wasmtime",
                 memory_bytes,
-                scratch_bytes: self.scratch.bytes(),
+                scratch_bytes,
             },
             note,
             stdout: turn.stdout.text,
@@ -307,8 +329,37 @@ fn status(end: &End, exit: Option<i32>) -> (Status, Option<i32>) {
     }
 }
 
-fn limit(status: Status, limits: &Limits, spent: Spent, memory: u64) -> Option<LimitHit> {
+/// An empty `/work` and `/tmp`, and the time and the random source that the options ask for.
+fn world(image: &Image, options: &SessionOptions) -> World {
+    let limits = &options.limits;
+    let (clock, entropy) = match options.deterministic {
+        None => (Clock::real(0), Entropy::System),
+        Some(seed) => (Clock::counted(0), Entropy::seeded(seed, 0)),
+    };
+    let quota = Quota { bytes: limits.scratch, entries: limits.entries, depth: limits.depth };
+    World { files: Files::new(image.mounts.clone(), quota, limits.open_files, clock.wall(0)), clock, entropy }
+}
+
+/// The machine's time and the fuel that a cell may use. In a deterministic session fuel alone decides, one operator a
+/// nanosecond unless it has a limit of its own; the machine's time only ends what would never end.
+fn allowed(options: &SessionOptions) -> (Duration, Option<u64>) {
+    let Limits { wall, fuel, .. } = options.limits;
+    match options.deterministic {
+        None => (wall, fuel),
+        Some(_) => (wall.saturating_mul(10), Some(fuel.unwrap_or(nanoseconds(wall)))),
+    }
+}
+
+/// What is left of it. Virtual time takes nothing from the machine's.
+fn left(options: &SessionOptions, spent: Spent) -> (Duration, Option<u64>) {
+    let (wall, fuel) = allowed(options);
+    let wall = if options.deterministic.is_some() { wall } else { wall.saturating_sub(spent.wall) };
+    (wall, fuel.map(|fuel| fuel.saturating_sub(spent.fuel)))
+}
+
+fn limit(status: Status, options: &SessionOptions, spent: Spent, memory: u64) -> Option<LimitHit> {
     let Spent { wall, fuel } = spent;
+    let limits = &options.limits;
     // Every count here is far below 2^53, where an f64 is still exact.
     #[expect(clippy::cast_precision_loss, reason = "a count of operators or bytes, below 2^53")]
     let float = |count: u64| count as f64;
@@ -319,7 +370,7 @@ fn limit(status: Status, limits: &Limits, spent: Spent, memory: u64) -> Option<L
         Status::Fuel => Some(LimitHit {
             name: "fuel",
             used: float(fuel),
-            allowed: float(limits.fuel.unwrap_or(fuel)),
+            allowed: float(allowed(options).1.unwrap_or(fuel)),
             unit: "operators",
         }),
         Status::Memory => {
@@ -349,7 +400,7 @@ fn lost(end: &End) -> String {
         End::Returned(_) => return String::new(),
     };
     format!(
-        "the state was reset: after {why} the session goes on in a fresh interpreter, with its files but without its variables"
+        "the state was reset: after {why} the session goes on in a fresh interpreter, without its variables, and with its files as they were before the cell"
     )
 }
 
@@ -369,5 +420,21 @@ mod tests {
         assert_eq!(status(&End::Exited(0), None), (Status::Ok, Some(0)));
         assert_eq!(status(&End::Exited(4), Some(0)), (Status::Exited, Some(4)));
         assert_eq!(status(&End::Timeout, Some(0)), (Status::Timeout, None));
+    }
+
+    #[test]
+    fn fuel_stands_for_the_time_of_a_deterministic_session() {
+        let limits = Limits::default().wall(Duration::from_secs(3));
+        let real = SessionOptions::new(limits.clone());
+        let spent = Spent { wall: Duration::from_secs(1), fuel: 7 };
+        assert_eq!(left(&real, spent), (Duration::from_secs(2), None));
+        let real = SessionOptions::new(limits.clone().fuel(10));
+        assert_eq!(left(&real, spent), (Duration::from_secs(2), Some(3)));
+        let counted = SessionOptions::new(limits.clone()).deterministic(1);
+        assert_eq!(left(&counted, spent), (Duration::from_secs(30), Some(2_999_999_993)));
+        let counted = SessionOptions::new(limits.fuel(5)).deterministic(1);
+        assert_eq!(left(&counted, spent), (Duration::from_secs(30), Some(0)));
+        let endless = SessionOptions::new(Limits::default().wall(Duration::MAX)).deterministic(1);
+        assert_eq!(left(&endless, Spent::default()), (Duration::MAX, Some(u64::MAX)));
     }
 }

@@ -7,8 +7,10 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use serde_json::json;
@@ -18,15 +20,24 @@ use wasmtime::{CacheStore, Engine, Module};
 use wasmtime_wizer::{InstanceState, ModuleContext, SnapshotVal, Wizer};
 
 use super::engine::{self, Ticker};
-use super::guest::{Guest, Mounts};
+use super::clock::Clock;
+use super::entropy::Entropy;
+use super::files::tree::Quota;
+use super::files::{Files, Mounts, PREOPENS};
+use super::guest::{Guest, World};
 use super::instance::{self, End, Instance};
 use crate::error::OrInternal;
 use crate::progress::{Progress, Step, Unit};
 use crate::{Cancel, Error, Result};
 
-/// What the preloaded interpreter may take of memory and time; both are far more than it needs.
+/// What the preloaded interpreter may take of memory, time and files; all of it is far more than it needs.
 const MEMORY: u64 = 1 << 30;
 const WALL: Duration = Duration::from_secs(300);
+const QUOTA: Quota = Quota { bytes: 64 << 20, entries: 1024, depth: 32 };
+const OPEN_FILES: u64 = 64;
+
+/// The seed of its random bytes. With it and virtual time the same parts give the same snapshot on every machine.
+const SEED: u64 = 0;
 
 /// What is put into the interpreter before the snapshot.
 pub(super) struct Recipe<'a> {
@@ -36,14 +47,22 @@ pub(super) struct Recipe<'a> {
     pub(super) preload: &'a str,
 }
 
-/// Builds the image and gives its machine code. Must run on a worker thread, for its stack.
+/// What a build gives.
+pub(super) struct Built {
+    /// The machine code of the snapshot.
+    pub(super) code: Vec<u8>,
+    /// The hash of the snapshot itself, which is the same wherever it is built from the same parts.
+    pub(super) snapshot: blake3::Hash,
+}
+
+/// Builds the image. Must run on a worker thread, for its stack.
 pub(super) fn build(
     wasm: &Path,
-    mounts: &Mounts<'_>,
+    mounts: Arc<Mounts>,
     recipe: &Recipe<'_>,
     progress: &Progress,
     cancel: &Cancel,
-) -> Result<Vec<u8>> {
+) -> Result<Built> {
     let functions = Arc::new(FunctionStore { progress: progress.clone(), ..FunctionStore::default() });
     let engine = engine::compiler(functions.clone())?;
 
@@ -66,26 +85,30 @@ pub(super) fn build(
     cancel.check()?;
 
     functions.reuse_only();
+    let hash = blake3::hash(&snapshot);
     let instrumented = {
         let (_, instrumented) = Wizer::new().instrument(&snapshot).or_internal("instrumenting the snapshot")?;
         drop(snapshot);
         instrumented
     };
-    functions.during("compiling the snapshot", &instrumented, || {
+    let code = functions.during("compiling the snapshot", &instrumented, || {
         engine.precompile_module(&instrumented).or_internal("compiling the snapshot")
-    })
+    })?;
+    Ok(Built { code, snapshot: hash })
 }
 
 /// An interpreter that has started and run the recipe.
 fn preloaded(
     engine: &Engine,
     module: &Module,
-    mounts: &Mounts<'_>,
+    mounts: Arc<Mounts>,
     recipe: &Recipe<'_>,
     cancel: &Cancel,
 ) -> Result<Instance> {
-    let guest = Guest::new(mounts, MEMORY, 1 << 20).or_internal("opening the interpreter's folders")?;
-    let mut instance = Instance::new(&instance::prepare(module)?, guest)?;
+    let clock = Clock::counted(0);
+    let files = Files::new(mounts, QUOTA, OPEN_FILES, clock.wall(0));
+    let world = World { files, clock, entropy: Entropy::seeded(SEED, 0) };
+    let mut instance = Instance::new(&instance::prepare(module)?, Guest::new(world, MEMORY, 1 << 20))?;
     instance.call("_initialize")?;
     instance.call("wizer.initialize")?;
     let ticker = Ticker::start(engine)?;
@@ -94,7 +117,7 @@ fn preloaded(
     let text = format!(
         "space = {{'__name__': 'preload'}}\nexec(compile({}, '<preload>', 'exec'), space)\nspace['build']({sources}, {})",
         literal(recipe.preload),
-        Mounts::COUNT
+        PREOPENS.len()
     );
     let code = format!("exec({}, {{}})", literal(&text));
     let turn = instance.turn(&code, WALL, None, cancel, &ticker)?;
@@ -118,8 +141,7 @@ pub(super) fn literal(text: &str) -> String {
 fn take(wizer: &Wizer, context: &ModuleContext<'_>, mut instance: Instance) -> Result<Vec<u8>> {
     let wasm = {
         let mut state = State(&mut instance);
-        let snapshot = wizer.snapshot(context, &mut state);
-        tokio::runtime::Handle::current().block_on(snapshot).or_internal("taking the snapshot")?
+        at_once(wizer.snapshot(context, &mut state))?.or_internal("taking the snapshot")?
     };
     drop(instance);
     let mut stripped = wasm_encoder::Module::new();
@@ -133,6 +155,14 @@ fn take(wizer: &Wizer, context: &ModuleContext<'_>, mut instance: Instance) -> R
         }
     }
     Ok(stripped.finish())
+}
+
+/// The result of a future that waits for nothing: wizer's, since [`State`] never does.
+fn at_once<T>(future: impl Future<Output = T>) -> Result<T> {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(result) => Ok(result),
+        Poll::Pending => Err(Error::internal("wizer waits").context("taking the snapshot")),
+    }
 }
 
 /// What wizer asks of an instance.

@@ -73,35 +73,23 @@ fn spawn() -> Result<Sender<Job>> {
     Ok(sender)
 }
 
-/// Marks this thread as a worker while `work` runs. WASI's calls look for a tokio runtime and would start one with
-/// threads of its own; the one entered here has none, and none of our calls needs more.
-fn on_worker(work: impl FnOnce()) {
-    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().build() else {
-        // No work is taken, so every job sent here is answered with an error.
-        return;
-    };
-    let _entered = runtime.enter();
+/// Marks this thread as a worker while `work` runs.
+fn on_worker<R>(work: impl FnOnce() -> R) -> R {
     ON_WORKER.set(true);
-    work();
+    let result = work();
     ON_WORKER.set(false);
+    result
 }
 
 /// Runs `work` on a new worker thread and waits: for callers that run many cells and want no hand-over between them.
 pub(super) fn stay_on_worker<R: Send>(work: impl FnOnce() -> R + Send) -> Result<R> {
     thread::scope(|scope| {
-        let mut result = None;
         let handle = thread::Builder::new()
             .name("python".into())
             .stack_size(WASM_STACK + HOST_STACK)
-            .spawn_scoped(scope, || {
-                on_worker(|| result = Some(work()));
-                result
-            })
+            .spawn_scoped(scope, || on_worker(work))
             .or_internal("starting a thread for Python")?;
-        match handle.join() {
-            Ok(result) => result.ok_or("no runtime on the thread").or_internal("starting a thread for Python"),
-            Err(panic) => resume_unwind(panic),
-        }
+        handle.join().or_else(|panic| resume_unwind(panic))
     })
 }
 

@@ -4,6 +4,8 @@
 mod architecture;
 /// The command line, verb by verb.
 mod cli;
+/// Files, time and random bytes, as a program finds them.
+mod files;
 /// The daemon, over raw connections.
 mod http;
 /// Sessions and their ends, through the library's public API.

@@ -1,6 +1,263 @@
-//! The files a session sees.
+//! The files a session sees: one namespace, its descriptors, and every file call of WASI preview 1 on them.
 //!
-//! Read in this order: `tree` (files and folders in memory, with their quotas), `errno` (the words for what went wrong).
+//! `/work` and `/tmp` are a [`Tree`] in memory, under quotas. The rest is read-only: the host's folders in [`Mounts`],
+//! and three folders that hold nothing but the way to them. There are no links anywhere, so a path is resolved by
+//! walking its names, and `..` leads to the one folder that holds a folder. Nothing here knows wasm: bytes come and go
+//! as slices, and what fails is an [`Errno`].
+//!
+//! Read in this order: `errno`, `tree` (files and folders in memory, with their quotas), `mounts` (the host's folders),
+//! this file (the namespace), `table` (descriptors), `paths` and `handles` (the calls), `listing` (walking a folder), `saved` (what
+//! is open, as plain values).
 
 pub(super) mod errno;
+mod handles;
+mod listing;
+mod mounts;
+mod paths;
+mod saved;
+mod table;
 pub(super) mod tree;
+
+use std::sync::Arc;
+
+use errno::Errno;
+use handles::KNOWN_FLAGS;
+pub(super) use handles::{Fdstat, Whence};
+pub(super) use mounts::Mounts;
+use mounts::{HostNode, Source, number};
+pub(super) use paths::{OpenHow, Stamp};
+#[cfg_attr(not(test), expect(unused_imports, reason = "for saved sessions"))]
+pub(super) use saved::{Opened, Target};
+use table::{Content, Descriptor, Folder, Table};
+pub(super) use table::Stream;
+use tree::{Ino, Quota, Times, Tree};
+
+/// When everything that is not a session's own was made, in nanoseconds since the Unix epoch: 2026-01-01.
+const HOST_TIME: u64 = 1_767_225_600 * 1_000_000_000;
+
+/// The folders that are open from the start, from descriptor 3 on. Their number, order and names are part of every
+/// image: wasi-libc asks for them when the snapshot is taken and never again. The last is where everything else is.
+pub(super) const PREOPENS: [&str; 5] = [
+    mounts::source_name(Source::Lib),
+    mounts::source_name(Source::MplData),
+    "/work",
+    "/tmp",
+    "/",
+];
+
+const PREOPENED: [Place; 5] = [
+    Place::Host(HostNode::root(Source::Lib)),
+    Place::Host(HostNode::root(Source::MplData)),
+    Place::Tree(Tree::WORK),
+    Place::Tree(Tree::TMP),
+    Place::Hub(Hub::Root),
+];
+
+/// A file or folder of the namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Hub(Hub),
+    Host(HostNode),
+    Tree(Ino),
+}
+
+/// A folder that holds nothing but the way to others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hub {
+    /// `/`
+    Root,
+    /// `/usr`
+    Usr,
+    /// `/usr/local`
+    Local,
+}
+
+impl Hub {
+    fn path(self) -> &'static str {
+        match self {
+            Self::Root => "/",
+            Self::Usr => "/usr",
+            Self::Local => "/usr/local",
+        }
+    }
+
+    /// The folder that holds it; `/` holds itself.
+    fn parent(self) -> Self {
+        match self {
+            Self::Root | Self::Usr => Self::Root,
+            Self::Local => Self::Usr,
+        }
+    }
+
+    /// Sorted by name.
+    fn list(self) -> &'static [(&'static str, Place)] {
+        const ROOT: &[(&str, Place)] =
+            &[("tmp", Place::Tree(Tree::TMP)), ("usr", Place::Hub(Hub::Usr)), ("work", Place::Tree(Tree::WORK))];
+        const USR: &[(&str, Place)] = &[("local", Place::Hub(Hub::Local))];
+        const LOCAL: &[(&str, Place)] = &[("lib", Place::Host(HostNode::root(Source::Lib)))];
+        match self {
+            Self::Root => ROOT,
+            Self::Usr => USR,
+            Self::Local => LOCAL,
+        }
+    }
+}
+
+/// Preview 1's file types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Kind {
+    Stream = 2,
+    Folder = 3,
+    File = 4,
+}
+
+/// What preview 1 tells of a file or folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Filestat {
+    /// 1 for files and folders, 0 for a stream.
+    pub(super) device: u64,
+    pub(super) ino: u64,
+    pub(super) kind: Kind,
+    pub(super) links: u64,
+    pub(super) bytes: u64,
+    pub(super) times: Times,
+}
+
+/// One session's files. A clone is a copy of all of it, open descriptors included, that shares contents until they are
+/// written.
+#[derive(Clone)]
+pub(super) struct Files {
+    tree: Tree,
+    table: Table,
+    mounts: Arc<Mounts>,
+}
+
+impl Files {
+    /// Empty `/work` and `/tmp`, made `now` (nanoseconds since the Unix epoch).
+    pub(super) fn new(mounts: Arc<Mounts>, quota: Quota, open_files: u64, now: u64) -> Self {
+        Self { tree: Tree::new(quota, now), table: given(open_files), mounts }
+    }
+
+    pub(super) fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    pub(super) fn tree_mut(&mut self) -> &mut Tree {
+        &mut self.tree
+    }
+
+    /// Closes what an interpreter had open that is gone, for a fresh one.
+    pub(super) fn close_all(&mut self) {
+        let held: Vec<Ino> = self.table.iter().filter_map(|(_, descriptor)| held(descriptor)).collect();
+        for ino in held {
+            self.tree.release(ino);
+        }
+        self.table = given(self.table.allowed());
+    }
+
+    fn kind(&self, place: Place) -> Result<Kind, Errno> {
+        let is_folder = match place {
+            Place::Hub(_) => true,
+            Place::Host(node) => self.mounts.is_folder(node)?,
+            Place::Tree(ino) => self.tree.stat(ino).ok_or(Errno::Noent)?.kind == tree::Kind::Folder,
+        };
+        Ok(if is_folder { Kind::Folder } else { Kind::File })
+    }
+
+    fn describe(&self, place: Place) -> Result<Filestat, Errno> {
+        let fixed = |ino, kind, bytes| Filestat {
+            device: 1,
+            ino,
+            kind,
+            links: 1,
+            bytes,
+            times: Times { accessed: HOST_TIME, modified: HOST_TIME, changed: HOST_TIME },
+        };
+        Ok(match place {
+            Place::Hub(hub) => fixed(number(hub.path()), Kind::Folder, 0),
+            Place::Host(node) => {
+                let (ino, bytes) = self.mounts.describe(node)?;
+                fixed(ino, self.kind(place)?, bytes)
+            }
+            Place::Tree(ino) => {
+                let stat = self.tree.stat(ino).ok_or(Errno::Noent)?;
+                let kind = if stat.kind == tree::Kind::Folder { Kind::Folder } else { Kind::File };
+                Filestat {
+                    device: 1,
+                    ino: u64::from(ino.0),
+                    kind,
+                    links: u64::from(stat.links),
+                    bytes: stat.bytes,
+                    times: stat.times,
+                }
+            }
+        })
+    }
+
+    /// What `name` is in `folder`.
+    ///
+    /// # Errors
+    /// NOENT, NAMETOOLONG, and NOTDIR where `folder` is none.
+    fn lookup(&self, folder: Place, name: &str) -> Result<Place, Errno> {
+        if name.len() > 255 {
+            return Err(Errno::Nametoolong);
+        }
+        match folder {
+            Place::Hub(hub) => {
+                hub.list().iter().find(|entry| entry.0 == name).map(|entry| entry.1).ok_or(Errno::Noent)
+            }
+            Place::Host(folder) => self.mounts.lookup(folder, name).map(Place::Host),
+            Place::Tree(folder) => self.tree.lookup(folder, name).map(Place::Tree),
+        }
+    }
+
+    /// The folder that holds a folder.
+    ///
+    /// # Errors
+    /// PERM for matplotlib's data, which lie nowhere in the namespace; NOENT for a folder that was removed.
+    fn parent(&self, folder: Place) -> Result<Place, Errno> {
+        match folder {
+            Place::Hub(hub) => Ok(Place::Hub(hub.parent())),
+            Place::Host(node) => match self.mounts.parent(node)? {
+                Some(parent) => Ok(Place::Host(parent)),
+                None if node == HostNode::root(Source::Lib) => Ok(Place::Hub(Hub::Local)),
+                None => Err(Errno::Perm),
+            },
+            Place::Tree(Tree::WORK | Tree::TMP) => Ok(Place::Hub(Hub::Root)),
+            Place::Tree(ino) => self.tree.parent(ino).map(Place::Tree).ok_or(Errno::Noent),
+        }
+    }
+
+    /// The folder that the descriptor `fd` stands for.
+    ///
+    /// # Errors
+    /// BADF, NOTDIR.
+    fn folder(&self, fd: u32) -> Result<Place, Errno> {
+        match self.table.get(fd)? {
+            Descriptor::Folder(folder) => Ok(folder.place),
+            _ => Err(Errno::Notdir),
+        }
+    }
+}
+
+/// The descriptors that are open from the start.
+fn given(open_files: u64) -> Table {
+    let streams = [Stream::Stdin, Stream::Stdout, Stream::Stderr].map(Descriptor::Stream);
+    let folders = PREOPENS.iter().zip(PREOPENED).map(|(name, place)| {
+        Descriptor::Folder(Folder { place, preopen: Some(name), listing: None })
+    });
+    Table::new(streams.into_iter().chain(folders), open_files)
+}
+
+/// What of the tree lives at least as long as this descriptor. The two roots always live.
+fn held(descriptor: &Descriptor) -> Option<Ino> {
+    match descriptor {
+        Descriptor::Folder(Folder { place: Place::Tree(ino), preopen: None, .. }) => Some(*ino),
+        Descriptor::File(table::File { content: Content::Tree(ino), .. }) => Some(*ino),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,322 @@
+//! The calls on an open descriptor.
+
+use std::sync::Arc;
+
+use super::errno::Errno;
+use super::listing::{Listing, Row};
+use super::table::{Content, Descriptor, File, Folder, Stream};
+use super::{Files, Filestat, Kind, Place, Stamp, Times, held, tree};
+
+/// Preview 1's `fdflags`: the one that has an effect, and all there are.
+const APPEND: u16 = 1;
+pub(super) const KNOWN_FLAGS: u16 = 0b1_1111;
+
+/// Preview 1's rights, as far as wasi-libc looks at them.
+mod rights {
+    pub(super) const ALL: u64 = (1 << 30) - 1;
+    pub(super) const READ: u64 = 1 << 1;
+    pub(super) const SEEK: u64 = 1 << 2;
+    pub(super) const TELL: u64 = 1 << 5;
+    pub(super) const WRITE: u64 = 1 << 6;
+    pub(super) const ALLOCATE: u64 = 1 << 8;
+    pub(super) const READDIR: u64 = 1 << 14;
+    pub(super) const SET_SIZE: u64 = 1 << 22;
+}
+
+/// What preview 1 tells of a descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) struct Fdstat {
+    pub(in super::super) kind: Kind,
+    pub(in super::super) flags: u16,
+    pub(in super::super) rights: u64,
+    /// The rights of what is opened through it.
+    pub(in super::super) inheriting: u64,
+}
+
+/// What a seek counts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Whence {
+    Start,
+    Here,
+    End,
+}
+
+impl Files {
+    /// Which stream the descriptor is, if it is one.
+    ///
+    /// # Errors
+    /// BADF.
+    pub(in super::super) fn stream(&self, fd: u32) -> Result<Option<Stream>, Errno> {
+        match self.table.get(fd)? {
+            Descriptor::Stream(stream) => Ok(Some(*stream)),
+            _ => Ok(None),
+        }
+    }
+
+    pub(in super::super) fn close(&mut self, fd: u32) -> Result<(), Errno> {
+        let closed = self.table.remove(fd)?;
+        self.let_go(&closed);
+        Ok(())
+    }
+
+    pub(in super::super) fn renumber(&mut self, from: u32, to: u32) -> Result<(), Errno> {
+        if let Some(replaced) = self.table.renumber(from, to)? {
+            self.let_go(&replaced);
+        }
+        Ok(())
+    }
+
+    fn let_go(&mut self, descriptor: &Descriptor) {
+        if let Some(ino) = held(descriptor) {
+            self.tree.release(ino);
+        }
+    }
+
+    pub(in super::super) fn fdstat(&self, fd: u32) -> Result<Fdstat, Errno> {
+        use rights::{ALL, ALLOCATE, READ, READDIR, SEEK, SET_SIZE, TELL, WRITE};
+        let unless = |allowed: bool, rights: u64| if allowed { 0 } else { rights };
+        Ok(match self.table.get(fd)? {
+            // libc takes a stream that cannot seek for a terminal. A seek is refused all the same.
+            Descriptor::Stream(stream) => {
+                let rights = SEEK | TELL | if *stream == Stream::Stdin { READ } else { WRITE };
+                Fdstat { kind: Kind::Stream, flags: 0, rights, inheriting: rights }
+            }
+            // In a read-only place, too: there the calls say ROFS, which libc would otherwise never get to hear.
+            Descriptor::Folder(_) => Fdstat {
+                kind: Kind::Folder,
+                flags: 0,
+                rights: ALL & !(WRITE | SEEK | TELL | ALLOCATE | SET_SIZE),
+                inheriting: ALL,
+            },
+            Descriptor::File(file) => {
+                let rights = ALL & !unless(file.read, READ | READDIR) & !unless(file.write, WRITE | ALLOCATE | SET_SIZE);
+                Fdstat { kind: Kind::File, flags: file.flags, rights, inheriting: rights }
+            }
+        })
+    }
+
+    pub(in super::super) fn set_flags(&mut self, fd: u32, flags: u16) -> Result<(), Errno> {
+        if flags & !KNOWN_FLAGS != 0 {
+            return Err(Errno::Inval);
+        }
+        match self.table.get_mut(fd)? {
+            Descriptor::File(file) => file.flags = flags,
+            // Nothing that could be set makes a difference.
+            Descriptor::Stream(_) | Descriptor::Folder(_) => {}
+        }
+        Ok(())
+    }
+
+    pub(in super::super) fn stat(&self, fd: u32) -> Result<Filestat, Errno> {
+        match self.table.get(fd)? {
+            Descriptor::Stream(_) => {
+                let times = Times::default();
+                Ok(Filestat { device: 0, ino: 0, kind: Kind::Stream, links: 0, bytes: 0, times })
+            }
+            Descriptor::Folder(folder) => self.describe(folder.place),
+            Descriptor::File(file) => self.describe(file.content.place()),
+        }
+    }
+
+    pub(in super::super) fn set_times(&mut self, fd: u32, to: Stamp, now: u64) -> Result<(), Errno> {
+        let place = match self.table.get(fd)? {
+            Descriptor::Stream(_) => return Err(Errno::Inval),
+            Descriptor::Folder(folder) => folder.place,
+            Descriptor::File(file) => file.content.place(),
+        };
+        self.stamp(place, to, now)
+    }
+
+    pub(in super::super) fn set_size(&mut self, fd: u32, bytes: u64, now: u64) -> Result<(), Errno> {
+        match self.table.get(fd)? {
+            Descriptor::File(File { content: Content::Tree(ino), write: true, .. }) => {
+                self.tree.resize(*ino, bytes, now)
+            }
+            _ => Err(Errno::Inval),
+        }
+    }
+
+    /// `fd_sync`, `fd_datasync`: there is nothing to wait for.
+    pub(in super::super) fn sync(&self, fd: u32) -> Result<(), Errno> {
+        match self.table.get(fd)? {
+            Descriptor::Stream(_) => Err(Errno::Inval),
+            _ => Ok(()),
+        }
+    }
+
+    pub(in super::super) fn advise(&self, fd: u32) -> Result<(), Errno> {
+        match self.table.get(fd)? {
+            Descriptor::File(_) => Ok(()),
+            Descriptor::Stream(_) => Err(Errno::Spipe),
+            Descriptor::Folder(_) => Err(Errno::Badf),
+        }
+    }
+
+    /// No descriptor is a socket.
+    pub(in super::super) fn socket(&self, fd: u32) -> Result<(), Errno> {
+        self.table.get(fd)?;
+        Err(Errno::Notsock)
+    }
+
+    /// The name of a folder that is open from the start.
+    ///
+    /// # Errors
+    /// BADF for anything else: it ends libc's count.
+    pub(in super::super) fn preopen(&self, fd: u32) -> Result<&'static str, Errno> {
+        match self.table.get(fd)? {
+            Descriptor::Folder(Folder { preopen: Some(name), .. }) => Ok(name),
+            _ => Err(Errno::Badf),
+        }
+    }
+
+    /// Reads where the last read or write ended.
+    pub(in super::super) fn read(&mut self, fd: u32, into: &mut [u8]) -> Result<usize, Errno> {
+        let file = match self.table.get_mut(fd)? {
+            Descriptor::Stream(Stream::Stdin) => return Ok(0),
+            descriptor => readable(descriptor)?,
+        };
+        let read = read_content(&self.tree, &file.content, file.at, into)?;
+        file.at += read as u64;
+        Ok(read)
+    }
+
+    pub(in super::super) fn read_at(&self, fd: u32, at: u64, into: &mut [u8]) -> Result<usize, Errno> {
+        match self.table.get(fd)? {
+            Descriptor::Stream(_) => Err(Errno::Spipe),
+            Descriptor::Folder(_) => Err(Errno::Isdir),
+            Descriptor::File(file) if !file.read => Err(Errno::Badf),
+            Descriptor::File(file) => read_content(&self.tree, &file.content, at, into),
+        }
+    }
+
+    /// Writes where the last read or write ended, or at the end of a file that is open for appending.
+    pub(in super::super) fn write(&mut self, fd: u32, bytes: &[u8], now: u64) -> Result<usize, Errno> {
+        let Descriptor::File(file) = self.table.get_mut(fd)? else { return Err(Errno::Badf) };
+        let (ino, at) = (writable(file)?, file.at);
+        let at = append_at(&self.tree, ino, file.flags).unwrap_or(at);
+        let written = write_content(&mut self.tree, ino, at, bytes, now)?;
+        file.at = at + written as u64;
+        Ok(written)
+    }
+
+    /// As Linux does, a file that is open for appending grows at its end, whatever `at` says.
+    pub(in super::super) fn write_at(&mut self, fd: u32, at: u64, bytes: &[u8], now: u64) -> Result<usize, Errno> {
+        let file = match self.table.get(fd)? {
+            Descriptor::File(file) => file,
+            Descriptor::Stream(_) => return Err(Errno::Spipe),
+            Descriptor::Folder(_) => return Err(Errno::Badf),
+        };
+        let ino = writable(file)?;
+        let at = append_at(&self.tree, ino, file.flags).unwrap_or(at);
+        write_content(&mut self.tree, ino, at, bytes, now)
+    }
+
+    pub(in super::super) fn seek(&mut self, fd: u32, by: i64, from: Whence) -> Result<u64, Errno> {
+        let bytes = match self.table.get(fd)? {
+            Descriptor::File(file) => self.describe(file.content.place())?.bytes,
+            Descriptor::Stream(_) => return Err(Errno::Spipe),
+            Descriptor::Folder(_) => return Err(Errno::Badf),
+        };
+        let Descriptor::File(file) = self.table.get_mut(fd)? else { return Err(Errno::Badf) };
+        let base = match from {
+            Whence::Start => 0,
+            Whence::Here => file.at,
+            Whence::End => bytes,
+        };
+        let at = base.checked_add_signed(by).ok_or(Errno::Inval)?;
+        if i64::try_from(at).is_err() {
+            return Err(Errno::Overflow);
+        }
+        file.at = at;
+        Ok(at)
+    }
+
+    /// Writes the records of a folder from `cookie` on, and says how many bytes they took.
+    pub(in super::super) fn list(&mut self, fd: u32, cookie: u64, into: &mut [u8]) -> Result<usize, Errno> {
+        let (place, under_way) = match self.table.get(fd)? {
+            Descriptor::Folder(folder) => (folder.place, folder.listing.clone()),
+            _ => return Err(Errno::Notdir),
+        };
+        let listing = match under_way.filter(|_| cookie != 0) {
+            Some(listing) => listing,
+            None => Arc::new(self.listing(place)?),
+        };
+        let written = listing.write(cookie, into);
+        if let Descriptor::Folder(folder) = self.table.get_mut(fd)? {
+            // A buffer that was not filled has the last of them: nobody will ask for more.
+            folder.listing = (written == into.len()).then_some(listing);
+        }
+        Ok(written)
+    }
+
+    fn listing(&self, folder: Place) -> Result<Listing, Errno> {
+        let own = self.describe(folder)?.ino;
+        let above = self.parent(folder).and_then(|parent| self.describe(parent)).map_or(own, |stat| stat.ino);
+        let mut rows = Vec::new();
+        let mut add = |name: &str, ino, kind| rows.push(Row { name: name.into(), ino, kind });
+        add(".", own, Kind::Folder);
+        add("..", above, Kind::Folder);
+        match folder {
+            Place::Hub(hub) => {
+                for (name, place) in hub.list() {
+                    let stat = self.describe(*place)?;
+                    add(name, stat.ino, stat.kind);
+                }
+            }
+            Place::Host(folder) => {
+                for (name, node) in self.mounts.list(folder)? {
+                    let stat = self.describe(Place::Host(node))?;
+                    add(name, stat.ino, stat.kind);
+                }
+            }
+            Place::Tree(folder) => {
+                for (name, ino, kind) in self.tree.list(folder)? {
+                    let kind = if kind == tree::Kind::Folder { Kind::Folder } else { Kind::File };
+                    add(&name, u64::from(ino.0), kind);
+                }
+            }
+        }
+        Ok(Listing(rows))
+    }
+}
+
+impl Content {
+    pub(super) fn place(&self) -> Place {
+        match self {
+            Self::Tree(ino) => Place::Tree(*ino),
+            Self::Host(file) => Place::Host(file.node),
+        }
+    }
+}
+
+fn readable(descriptor: &mut Descriptor) -> Result<&mut File, Errno> {
+    match descriptor {
+        Descriptor::File(file) if file.read => Ok(file),
+        Descriptor::Folder(_) => Err(Errno::Isdir),
+        _ => Err(Errno::Badf),
+    }
+}
+
+fn writable(file: &File) -> Result<tree::Ino, Errno> {
+    match file.content {
+        Content::Tree(ino) if file.write => Ok(ino),
+        _ => Err(Errno::Badf),
+    }
+}
+
+/// Where a file that is open for appending is written.
+fn append_at(tree: &tree::Tree, ino: tree::Ino, flags: u16) -> Option<u64> {
+    (flags & APPEND != 0).then(|| tree.stat(ino).map_or(0, |stat| stat.bytes))
+}
+
+fn read_content(tree: &tree::Tree, content: &Content, at: u64, into: &mut [u8]) -> Result<usize, Errno> {
+    match content {
+        Content::Tree(ino) => tree.read(*ino, at, into),
+        Content::Host(file) => file.read(at, into),
+    }
+}
+
+/// Nothing to write is nothing done, also where the file is full.
+fn write_content(tree: &mut tree::Tree, ino: tree::Ino, at: u64, bytes: &[u8], now: u64) -> Result<usize, Errno> {
+    if bytes.is_empty() { Ok(0) } else { tree.write(ino, at, bytes, now) }
+}

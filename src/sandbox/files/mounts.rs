@@ -1,0 +1,340 @@
+//! The read-only folders of the host that every session of an image sees.
+//!
+//! Each is listed once, at its first use; from then on names, sizes and numbers come from memory, so that resolving a
+//! path asks the host for nothing. Links are not listed, which makes them unreachable. A file is opened once for all
+//! sessions and read at positions, so the host's descriptors are as many as there are distinct open files.
+
+#[cfg_attr(unix, path = "mounts/unix.rs")]
+#[cfg_attr(windows, path = "mounts/windows.rs")]
+mod platform;
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+
+use super::errno::Errno;
+
+/// The host's folders of one image.
+pub(in super::super) struct Mounts {
+    mounts: [Mount; 2],
+}
+
+/// Which of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// Holds `python315.zip`, the standard library.
+    Lib,
+    /// Matplotlib's data.
+    MplData,
+}
+
+struct Mount {
+    /// The guest's name for it.
+    name: &'static str,
+    folder: PathBuf,
+    index: OnceLock<Index>,
+}
+
+/// What a folder holds. The first node is the folder itself.
+struct Index {
+    dir: Dir,
+    nodes: Vec<Node>,
+}
+
+struct Node {
+    name: String,
+    parent: u32,
+    /// A hash of the guest's path, so that it is the same on every machine.
+    ino: u64,
+    body: Body,
+}
+
+enum Body {
+    /// Sorted by name.
+    Folder(Vec<u32>),
+    File { bytes: u64, open: Mutex<Weak<HostFile>> },
+}
+
+/// A file or folder of the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct HostNode {
+    source: Source,
+    index: u32,
+}
+
+impl HostNode {
+    /// The folder itself.
+    pub(super) const fn root(source: Source) -> Self {
+        Self { source, index: 0 }
+    }
+}
+
+/// A file of the host that at least one session has open.
+#[derive(Debug)]
+pub(super) struct HostFile {
+    pub(super) node: HostNode,
+    file: File,
+}
+
+impl HostFile {
+    pub(super) fn read(&self, at: u64, into: &mut [u8]) -> Result<usize, Errno> {
+        if i64::try_from(at).is_err() {
+            // The host knows no such position, and no file goes so far.
+            return Ok(0);
+        }
+        loop {
+            match platform::read_at(&self.file, into, at) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => return read.map_err(|_| Errno::Io),
+            }
+        }
+    }
+}
+
+impl Mounts {
+    /// Looks at nothing yet.
+    pub(in super::super) fn new(lib: PathBuf, mpl_data: PathBuf) -> Self {
+        let mount = |source, folder| Mount { name: source_name(source), folder, index: OnceLock::new() };
+        Self { mounts: [mount(Source::Lib, lib), mount(Source::MplData, mpl_data)] }
+    }
+
+    pub(super) fn is_folder(&self, node: HostNode) -> Result<bool, Errno> {
+        Ok(matches!(self.node(node)?.body, Body::Folder(_)))
+    }
+
+    /// Number and bytes; a folder has none.
+    pub(super) fn describe(&self, node: HostNode) -> Result<(u64, u64), Errno> {
+        let node = self.node(node)?;
+        let bytes = match node.body {
+            Body::Folder(_) => 0,
+            Body::File { bytes, .. } => bytes,
+        };
+        Ok((node.ino, bytes))
+    }
+
+    /// # Errors
+    /// NOENT, and NOTDIR where `folder` is none.
+    pub(super) fn lookup(&self, folder: HostNode, name: &str) -> Result<HostNode, Errno> {
+        let index = self.index(folder.source)?;
+        let children = index.children(folder.index)?;
+        let found = children.binary_search_by(|child| index.name(*child).cmp(name)).map_err(|_| Errno::Noent)?;
+        Ok(HostNode { index: children[found], ..folder })
+    }
+
+    /// The guest's name for it.
+    pub(super) fn path(&self, node: HostNode) -> Result<String, Errno> {
+        let index = self.index(node.source)?;
+        let names = index.names(node.index);
+        Ok(names.iter().fold(source_name(node.source).to_owned(), |path, name| format!("{path}/{name}")))
+    }
+
+    /// `None` for the outermost.
+    pub(super) fn parent(&self, node: HostNode) -> Result<Option<HostNode>, Errno> {
+        if node.index == 0 {
+            return Ok(None);
+        }
+        Ok(Some(HostNode { index: self.node(node)?.parent, ..node }))
+    }
+
+    /// Sorted by name.
+    pub(super) fn list(&self, folder: HostNode) -> Result<Vec<(&str, HostNode)>, Errno> {
+        let index = self.index(folder.source)?;
+        let children = index.children(folder.index)?;
+        Ok(children.iter().map(|child| (index.name(*child), HostNode { index: *child, ..folder })).collect())
+    }
+
+    /// The file, opened unless some session has it open already.
+    ///
+    /// # Errors
+    /// NFILE when the host has no descriptor left, IO for whatever else it says, ISDIR.
+    pub(super) fn open(&self, node: HostNode) -> Result<Arc<HostFile>, Errno> {
+        let Body::File { open, .. } = &self.node(node)?.body else { return Err(Errno::Isdir) };
+        let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = open.upgrade() {
+            return Ok(file);
+        }
+        let index = self.index(node.source)?;
+        let file = index.dir.open(index.names(node.index).iter().collect::<PathBuf>()).map_err(|error| errno(&error))?.into_std();
+        let file = Arc::new(HostFile { node, file });
+        *open = Arc::downgrade(&file);
+        Ok(file)
+    }
+
+    fn node(&self, node: HostNode) -> Result<&Node, Errno> {
+        self.index(node.source)?.nodes.get(node.index as usize).ok_or(Errno::Noent)
+    }
+
+    fn index(&self, source: Source) -> Result<&Index, Errno> {
+        let mount = match source {
+            Source::Lib => &self.mounts[0],
+            Source::MplData => &self.mounts[1],
+        };
+        if let Some(index) = mount.index.get() {
+            return Ok(index);
+        }
+        let index = Index::of(&mount.folder, mount.name).map_err(|error| errno(&error))?;
+        // Another session may have been first, with the same result.
+        Ok(mount.index.get_or_init(|| index))
+    }
+}
+
+/// The guest's name for a folder of the host.
+pub(super) const fn source_name(source: Source) -> &'static str {
+    match source {
+        Source::Lib => "/usr/local/lib",
+        Source::MplData => "/usr/local/lib/python315.zip/matplotlib/mpl-data",
+    }
+}
+
+/// A number that is the same on every machine, and none of a session's own files has.
+pub(super) fn number(path: &str) -> u64 {
+    let hash = blake3::hash(path.as_bytes());
+    let bytes: [u8; 8] = std::array::from_fn(|i| hash.as_bytes()[i]);
+    u64::from_le_bytes(bytes) | 1 << 63
+}
+
+fn errno(error: &io::Error) -> Errno {
+    if platform::is_exhausted(error) { Errno::Nfile } else { Errno::Io }
+}
+
+impl Index {
+    fn of(folder: &Path, name: &str) -> io::Result<Self> {
+        let dir = Dir::open_ambient_dir(folder, ambient_authority())?;
+        let root = Node { name: String::new(), parent: 0, ino: number(name), body: Body::Folder(Vec::new()) };
+        let mut nodes = vec![root];
+        let mut folders = vec![(0, dir.try_clone()?, name.to_owned())];
+        while let Some((parent, dir, path)) = folders.pop() {
+            let mut entries = Vec::new();
+            for entry in dir.entries()? {
+                let entry = entry?;
+                // WASI's names are UTF-8; a file with another one cannot be asked for.
+                if let Ok(name) = entry.file_name().into_string() {
+                    entries.push((name, entry));
+                }
+            }
+            entries.sort_by(|a, b| a.0.cmp(&b.0));
+            let mut children = Vec::new();
+            for (name, entry) in entries {
+                let (kind, path) = (entry.file_type()?, format!("{path}/{name}"));
+                let at = u32::try_from(nodes.len()).map_err(io::Error::other)?;
+                let body = if kind.is_dir() {
+                    folders.push((at as usize, entry.open_dir()?, path.clone()));
+                    Body::Folder(Vec::new())
+                } else if kind.is_file() {
+                    Body::File { bytes: entry.metadata()?.len(), open: Mutex::default() }
+                } else {
+                    continue;
+                };
+                children.push(at);
+                nodes.push(Node { name, parent: u32::try_from(parent).map_err(io::Error::other)?, ino: number(&path), body });
+            }
+            nodes[parent].body = Body::Folder(children);
+        }
+        Ok(Self { dir, nodes })
+    }
+
+    fn name(&self, node: u32) -> &str {
+        &self.nodes[node as usize].name
+    }
+
+    fn children(&self, node: u32) -> Result<&[u32], Errno> {
+        match &self.nodes.get(node as usize).ok_or(Errno::Noent)?.body {
+            Body::Folder(children) => Ok(children),
+            Body::File { .. } => Err(Errno::Notdir),
+        }
+    }
+
+    /// The names on the way to it.
+    fn names(&self, node: u32) -> Vec<&str> {
+        let mut names = Vec::new();
+        let mut at = node;
+        while at != 0 {
+            names.push(self.name(at));
+            at = self.nodes[at as usize].parent;
+        }
+        names.reverse();
+        names
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mounts() -> (tempfile::TempDir, Mounts) {
+        let host = tempfile::tempdir().unwrap();
+        let mpl = host.path().join("mpl");
+        std::fs::create_dir_all(mpl.join("fonts/ttf")).unwrap();
+        std::fs::write(mpl.join("fonts/ttf/b.ttf"), "bbb").unwrap();
+        std::fs::write(mpl.join("fonts/ttf/a.ttf"), "aa").unwrap();
+        std::fs::write(mpl.join("rc"), "0123456789").unwrap();
+        let mounts = Mounts::new(host.path().join("absent"), mpl);
+        (host, mounts)
+    }
+
+    const ROOT: HostNode = HostNode { source: Source::MplData, index: 0 };
+
+    fn find(mounts: &Mounts, path: &str) -> Result<HostNode, Errno> {
+        path.split('/').try_fold(ROOT, |at, name| mounts.lookup(at, name))
+    }
+
+    #[test]
+    fn folders_are_listed_in_order_and_files_have_their_sizes() {
+        let (_host, mounts) = mounts();
+        let names = |path: HostNode| mounts.list(path).unwrap().iter().map(|e| e.0.to_owned()).collect::<Vec<_>>();
+        assert_eq!(names(ROOT), ["fonts", "rc"]);
+        let ttf = find(&mounts, "fonts/ttf").unwrap();
+        assert_eq!(names(ttf), ["a.ttf", "b.ttf"]);
+        let (ino, bytes) = mounts.describe(find(&mounts, "fonts/ttf/b.ttf").unwrap()).unwrap();
+        assert_eq!((ino, bytes), (number("/usr/local/lib/python315.zip/matplotlib/mpl-data/fonts/ttf/b.ttf"), 3));
+        assert_eq!(mounts.parent(ttf).unwrap(), Some(find(&mounts, "fonts").unwrap()));
+        assert_eq!(mounts.parent(ROOT).unwrap(), None);
+        assert_eq!(mounts.path(ttf).unwrap(), "/usr/local/lib/python315.zip/matplotlib/mpl-data/fonts/ttf");
+        assert_eq!(find(&mounts, "fonts/nothing"), Err(Errno::Noent));
+        assert_eq!(find(&mounts, "rc/nothing"), Err(Errno::Notdir));
+        assert_eq!(mounts.is_folder(HostNode::root(Source::Lib)), Err(Errno::Io), "the host's folder is not there");
+    }
+
+    #[test]
+    fn a_file_is_opened_once_and_read_at_positions() {
+        let (_host, mounts) = mounts();
+        let rc = find(&mounts, "rc").unwrap();
+        let (first, second) = (mounts.open(rc).unwrap(), mounts.open(rc).unwrap());
+        assert!(Arc::ptr_eq(&first, &second));
+        let mut bytes = [0; 4];
+        assert_eq!((first.read(8, &mut bytes), &bytes[..2]), (Ok(2), &b"89"[..]));
+        assert_eq!((second.read(0, &mut bytes), &bytes), (Ok(4), b"0123"));
+        assert_eq!(first.read(u64::from(u32::MAX), &mut bytes), Ok(0));
+        assert_eq!(mounts.open(ROOT).unwrap_err(), Errno::Isdir);
+        let gone = Arc::downgrade(&first);
+        drop((first, second));
+        assert!(gone.upgrade().is_none(), "nobody reads it: the host's descriptor is given back");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_not_there() {
+        let (host, mounts) = mounts();
+        std::fs::write(host.path().join("secret"), "s").unwrap();
+        std::os::unix::fs::symlink(host.path().join("secret"), host.path().join("mpl/soft")).unwrap();
+        std::os::unix::fs::symlink(host.path(), host.path().join("mpl/folder")).unwrap();
+        assert_eq!(find(&mounts, "soft"), Err(Errno::Noent));
+        assert_eq!(find(&mounts, "folder"), Err(Errno::Noent));
+        assert_eq!(mounts.list(ROOT).unwrap().len(), 2);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_became_a_link_leads_nowhere() {
+        let (host, mounts) = mounts();
+        let rc = find(&mounts, "rc").unwrap();
+        std::fs::write(host.path().join("secret"), "s").unwrap();
+        std::fs::remove_file(host.path().join("mpl/rc")).unwrap();
+        std::os::unix::fs::symlink(host.path().join("secret"), host.path().join("mpl/rc")).unwrap();
+        assert_eq!(mounts.open(rc).unwrap_err(), Errno::Io);
+    }
+}

@@ -1,0 +1,212 @@
+//! The calls that name a file by a path, relative to an open folder.
+
+use super::errno::Errno;
+use super::table::{self, Content, Descriptor, Folder};
+use super::{Files, Filestat, Kind, Place, held, tree};
+
+/// The longest path, in bytes.
+const MAX_PATH: usize = 4096;
+
+/// How `path_open` opens.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in super::super) struct OpenHow {
+    pub(in super::super) create: bool,
+    /// Only a folder will do.
+    pub(in super::super) folder: bool,
+    /// Only what is new will do.
+    pub(in super::super) exclusive: bool,
+    pub(in super::super) truncate: bool,
+    pub(in super::super) read: bool,
+    pub(in super::super) write: bool,
+    /// Preview 1's `fdflags`.
+    pub(in super::super) flags: u16,
+}
+
+/// What a time becomes, in nanoseconds since the Unix epoch; `None` leaves it.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Stamp {
+    pub(in super::super) accessed: Option<u64>,
+    pub(in super::super) modified: Option<u64>,
+}
+
+/// Where a path ends: a name, which may not be there yet, in a folder that is.
+struct End<'p> {
+    folder: Place,
+    /// `None` when the path ends in `.` or `..` or names nothing else: then it is the folder itself.
+    name: Option<&'p str>,
+    /// The path ends in a slash, so only a folder will do.
+    slash: bool,
+}
+
+impl Files {
+    pub(in super::super) fn create_folder(&mut self, fd: u32, path: &str, now: u64) -> Result<(), Errno> {
+        let end = self.walk(fd, path)?;
+        let Some(name) = end.name else { return Err(Errno::Exist) };
+        match end.folder {
+            Place::Tree(folder) => self.tree.create(folder, name, tree::Kind::Folder, now).map(|_| ()),
+            folder => Err(self.lookup(folder, name).map_or(Errno::Rofs, |_| Errno::Exist)),
+        }
+    }
+
+    pub(in super::super) fn stat_at(&self, fd: u32, path: &str) -> Result<Filestat, Errno> {
+        self.describe(self.find(fd, path)?)
+    }
+
+    pub(in super::super) fn set_times_at(&mut self, fd: u32, path: &str, to: Stamp, now: u64) -> Result<(), Errno> {
+        let place = self.find(fd, path)?;
+        self.stamp(place, to, now)
+    }
+
+    pub(super) fn stamp(&mut self, place: Place, to: Stamp, now: u64) -> Result<(), Errno> {
+        match place {
+            Place::Tree(ino) => self.tree.set_times(ino, to.accessed, to.modified, now),
+            _ => Err(Errno::Rofs),
+        }
+    }
+
+    /// There are no links, and none can be made.
+    pub(in super::super) fn link(&self, from: (u32, &str), to: (u32, &str)) -> Result<(), Errno> {
+        self.find(from.0, from.1)?;
+        self.walk(to.0, to.1)?;
+        Err(Errno::Perm)
+    }
+
+    /// There are no links, and none can be made.
+    pub(in super::super) fn symlink(&self, fd: u32, path: &str) -> Result<(), Errno> {
+        self.walk(fd, path)?;
+        Err(Errno::Perm)
+    }
+
+    /// INVAL for all there is, since none of it is a link.
+    pub(in super::super) fn read_link(&self, fd: u32, path: &str) -> Result<(), Errno> {
+        self.find(fd, path)?;
+        Err(Errno::Inval)
+    }
+
+    pub(in super::super) fn remove_folder(&mut self, fd: u32, path: &str, now: u64) -> Result<(), Errno> {
+        let end = self.walk(fd, path)?;
+        let Some(name) = end.name else { return Err(Errno::Inval) };
+        match end.folder {
+            Place::Tree(folder) => self.tree.remove_folder(folder, name, now),
+            folder => Err(self.lookup(folder, name).map_or_else(|errno| errno, |_| Errno::Rofs)),
+        }
+    }
+
+    pub(in super::super) fn unlink(&mut self, fd: u32, path: &str, now: u64) -> Result<(), Errno> {
+        let end = self.walk(fd, path)?;
+        let Some(name) = end.name else { return Err(Errno::Isdir) };
+        let kind = self.kind(self.lookup(end.folder, name)?)?;
+        match end.folder {
+            _ if end.slash && kind == Kind::File => Err(Errno::Notdir),
+            Place::Tree(folder) => self.tree.unlink(folder, name, now),
+            _ => Err(Errno::Rofs),
+        }
+    }
+
+    pub(in super::super) fn rename(&mut self, from: (u32, &str), to: (u32, &str), now: u64) -> Result<(), Errno> {
+        let (old, new) = (self.walk(from.0, from.1)?, self.walk(to.0, to.1)?);
+        let (Some(old_name), Some(new_name)) = (old.name, new.name) else { return Err(Errno::Inval) };
+        let kind = self.kind(self.lookup(old.folder, old_name)?)?;
+        if kind == Kind::File && (old.slash || new.slash) {
+            return Err(Errno::Notdir);
+        }
+        match (old.folder, new.folder) {
+            (Place::Tree(old), Place::Tree(new)) => self.tree.rename((old, old_name), (new, new_name), now),
+            _ => Err(Errno::Rofs),
+        }
+    }
+
+    /// Opens a file or folder and gives its descriptor.
+    ///
+    /// # Errors
+    /// MFILE before anything is created or truncated; ROFS for whatever would change a read-only place; and POSIX's.
+    pub(in super::super) fn open(&mut self, fd: u32, path: &str, how: OpenHow, now: u64) -> Result<u32, Errno> {
+        if how.folder && (how.create || how.exclusive || how.truncate) {
+            return Err(Errno::Inval);
+        }
+        let end = self.walk(fd, path)?;
+        self.table.room()?;
+        let place = self.found_or_created(&end, how, now)?;
+        let descriptor = match self.kind(place)? {
+            Kind::Folder if how.write || how.create || how.truncate => return Err(Errno::Isdir),
+            Kind::Folder => Descriptor::Folder(Folder { place, preopen: None, listing: None }),
+            _ if how.folder || end.slash => return Err(Errno::Notdir),
+            _ => {
+                let content = self.content(place, how, now)?;
+                Descriptor::File(table::File { content, at: 0, flags: how.flags, read: how.read, write: how.write })
+            }
+        };
+        if let Some(ino) = held(&descriptor) {
+            self.tree.hold(ino);
+        }
+        self.table.insert(descriptor)
+    }
+
+    fn found_or_created(&mut self, end: &End<'_>, how: OpenHow, now: u64) -> Result<Place, Errno> {
+        let found = end.name.map_or(Ok(end.folder), |name| self.lookup(end.folder, name));
+        match (found, end.name) {
+            (Ok(_), _) if how.create && how.exclusive => Err(Errno::Exist),
+            (Err(Errno::Noent), Some(_)) if how.create && end.slash => Err(Errno::Isdir),
+            (Err(Errno::Noent), Some(name)) if how.create => match end.folder {
+                Place::Tree(folder) => self.tree.create(folder, name, tree::Kind::File, now).map(Place::Tree),
+                _ => Err(Errno::Rofs),
+            },
+            (found, _) => found,
+        }
+    }
+
+    fn content(&mut self, file: Place, how: OpenHow, now: u64) -> Result<Content, Errno> {
+        match file {
+            Place::Tree(ino) => {
+                if how.truncate {
+                    self.tree.resize(ino, 0, now)?;
+                }
+                Ok(Content::Tree(ino))
+            }
+            Place::Host(_) if how.write || how.truncate => Err(Errno::Rofs),
+            Place::Host(node) => self.mounts.open(node).map(Content::Host),
+            Place::Hub(_) => Err(Errno::Isdir),
+        }
+    }
+
+    /// What a path names.
+    fn find(&self, fd: u32, path: &str) -> Result<Place, Errno> {
+        let end = self.walk(fd, path)?;
+        let place = end.name.map_or(Ok(end.folder), |name| self.lookup(end.folder, name))?;
+        if end.slash && self.kind(place)? != Kind::Folder {
+            return Err(Errno::Notdir);
+        }
+        Ok(place)
+    }
+
+    /// Walks a path up to its last name. Each name before must be a folder's.
+    ///
+    /// # Errors
+    /// BADF and NOTDIR for the descriptor; NAMETOOLONG, INVAL for a NUL, PERM for an absolute path (libc never sends
+    /// one), NOENT, NOTDIR.
+    fn walk<'p>(&self, fd: u32, path: &'p str) -> Result<End<'p>, Errno> {
+        let mut folder = self.folder(fd)?;
+        match path.as_bytes() {
+            [] => return Err(Errno::Noent),
+            path if path.len() > MAX_PATH => return Err(Errno::Nametoolong),
+            path if path.contains(&0) => return Err(Errno::Inval),
+            [b'/', ..] => return Err(Errno::Perm),
+            _ => {}
+        }
+        let slash = path.ends_with('/') || path.ends_with("/.");
+        let mut names = path.split('/').filter(|name| !matches!(*name, "" | ".")).peekable();
+        while let Some(name) = names.next() {
+            if name == ".." {
+                folder = self.parent(folder)?;
+            } else if names.peek().is_none() {
+                return Ok(End { folder, name: Some(name), slash });
+            } else {
+                folder = self.lookup(folder, name)?;
+                if self.kind(folder)? != Kind::Folder {
+                    return Err(Errno::Notdir);
+                }
+            }
+        }
+        Ok(End { folder, name: None, slash: true })
+    }
+}

@@ -1,0 +1,152 @@
+//! The open descriptors as plain values, to be written into a file, and back from a file that anybody may have written.
+
+use std::sync::Arc;
+
+use super::errno::Errno;
+use super::mounts::{HostNode, Source, source_name};
+use super::table::{Content, Descriptor, File, Folder, Stream, Table};
+use super::tree::{Ino, Tree};
+use super::{Files, Hub, KNOWN_FLAGS, Kind, Mounts, PREOPENED, PREOPENS, Place, held};
+
+/// One that is open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in super::super) struct Opened {
+    pub(in super::super) number: u32,
+    pub(in super::super) target: Target,
+    /// Where the next read or write begins.
+    pub(in super::super) at: u64,
+    /// Preview 1's `fdflags`.
+    pub(in super::super) flags: u16,
+    pub(in super::super) read: bool,
+    pub(in super::super) write: bool,
+}
+
+/// What it is open on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in super::super) enum Target {
+    /// Standard input, output or error.
+    Stream(u8),
+    /// One of [`PREOPENS`].
+    Preopen(u8),
+    /// A file or folder of the session's own.
+    Scratch(u32),
+    /// A read-only file or folder, as the guest names it.
+    Library(String),
+}
+
+const STREAMS: [Stream; 3] = [Stream::Stdin, Stream::Stdout, Stream::Stderr];
+
+impl Files {
+    /// Every open descriptor, by number.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for saved sessions"))]
+    pub(in super::super) fn opened(&self) -> Vec<Opened> {
+        let plain = |number, target| Opened { number, target, at: 0, flags: 0, read: true, write: false };
+        let index = |found: Option<usize>| found.and_then(|index| u8::try_from(index).ok()).unwrap_or_default();
+        let of = |place| self.target(place).unwrap_or(Target::Library("/".into()));
+        let one = |(number, descriptor): (u32, &Descriptor)| match descriptor {
+            Descriptor::Stream(stream) => {
+                plain(number, Target::Stream(index(STREAMS.iter().position(|other| other == stream))))
+            }
+            Descriptor::Folder(Folder { preopen: Some(name), .. }) => {
+                plain(number, Target::Preopen(index(PREOPENS.iter().position(|other| other == name))))
+            }
+            Descriptor::Folder(folder) => plain(number, of(folder.place)),
+            Descriptor::File(file) => Opened {
+                number,
+                target: of(file.content.place()),
+                at: file.at,
+                flags: file.flags,
+                read: file.read,
+                write: file.write,
+            },
+        };
+        self.table.iter().map(one).collect()
+    }
+
+    /// The files of a session that was saved: what nobody has open and has no name is dropped.
+    ///
+    /// # Errors
+    /// Why these are no descriptors that this session could have open.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for saved sessions"))]
+    pub(in super::super) fn reopen(
+        mounts: Arc<Mounts>,
+        tree: Tree,
+        open_files: u64,
+        opened: Vec<Opened>,
+    ) -> Result<Self, &'static str> {
+        let mut files = Self { tree, table: Table::new([], open_files), mounts };
+        let most = open_files.saturating_add((STREAMS.len() + PREOPENS.len()) as u64);
+        for one in opened {
+            if u64::from(one.number) >= most {
+                return Err("a descriptor has a number that none can have");
+            }
+            let number = one.number;
+            let descriptor = files.descriptor(one)?;
+            if let Some(ino) = held(&descriptor) {
+                files.tree.hold(ino);
+            }
+            files.table.place(number, descriptor).map_err(|errno| match errno {
+                Errno::Mfile => "more files are open than are allowed",
+                _ => "two descriptors have one number",
+            })?;
+        }
+        files.tree.drop_unheld();
+        Ok(files)
+    }
+
+    fn descriptor(&self, opened: Opened) -> Result<Descriptor, &'static str> {
+        let Opened { target, at, flags, read, write, .. } = opened;
+        if i64::try_from(at).is_err() || flags & !KNOWN_FLAGS != 0 {
+            return Err("a descriptor has a position or flags that none can have");
+        }
+        let place = match target {
+            Target::Stream(index) => {
+                let stream = STREAMS.get(usize::from(index)).ok_or("there is no such stream")?;
+                return Ok(Descriptor::Stream(*stream));
+            }
+            Target::Preopen(index) => {
+                let name = PREOPENS.get(usize::from(index)).ok_or("there is no such folder to start from")?;
+                let place = PREOPENED[usize::from(index)];
+                return Ok(Descriptor::Folder(Folder { place, preopen: Some(name), listing: None }));
+            }
+            Target::Scratch(ino) => Place::Tree(Ino(ino)),
+            Target::Library(path) => self.named(&path).ok_or("a file of the library is open that is not there")?,
+        };
+        let kind = self.kind(place).map_err(|_| "a file is open that is not there")?;
+        let content = match place {
+            _ if kind == Kind::Folder => {
+                return Ok(Descriptor::Folder(Folder { place, preopen: None, listing: None }));
+            }
+            Place::Tree(ino) => Content::Tree(ino),
+            Place::Host(node) if !write => {
+                Content::Host(self.mounts.open(node).map_err(|_| "a file of the library cannot be opened")?)
+            }
+            _ => return Err("a file of the library is open for writing"),
+        };
+        Ok(Descriptor::File(File { content, at, flags, read, write }))
+    }
+
+    fn target(&self, place: Place) -> Result<Target, Errno> {
+        Ok(match place {
+            Place::Tree(ino) => Target::Scratch(ino.0),
+            Place::Hub(hub) => Target::Library(hub.path().into()),
+            Place::Host(node) => Target::Library(self.mounts.path(node)?),
+        })
+    }
+
+    /// The read-only file or folder of this name.
+    fn named(&self, path: &str) -> Option<Place> {
+        if let Some(hub) = [Hub::Root, Hub::Usr, Hub::Local].into_iter().find(|hub| hub.path() == path) {
+            return Some(Place::Hub(hub));
+        }
+        // The longer name first, since the other is its beginning.
+        [Source::MplData, Source::Lib].into_iter().find_map(|source| {
+            let rest = path.strip_prefix(source_name(source))?;
+            let mut names = rest.split('/');
+            // Before the first slash there is nothing, or it is another name.
+            let first = names.next().filter(|first| first.is_empty());
+            first?;
+            names.try_fold(HostNode::root(source), |folder, name| self.mounts.lookup(folder, name).ok())
+        }).map(Place::Host)
+    }
+}
