@@ -23,7 +23,7 @@ mod saved;
 mod store;
 
 #[cfg(test)]
-#[path = "tree/model_tests.rs"]
+#[path = "tree/model/tests.rs"]
 mod model_tests;
 #[cfg(test)]
 #[path = "tree/tests.rs"]
@@ -289,6 +289,8 @@ impl Tree {
         self.store.resize(file, bytes, now)
     }
 
+    /// Sets those times that are given.
+    ///
     /// # Errors
     /// `Badf`.
     pub fn set_times(&mut self, ino: Ino, accessed: Option<u64>, modified: Option<u64>, now: u64) -> Result<(), Errno> {

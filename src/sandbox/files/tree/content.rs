@@ -74,10 +74,10 @@ impl Content {
 
     /// Whether both surely hold the same bytes, told by what they share.
     pub fn is_shared_with(&self, other: &Self) -> bool {
-        let same = |(a, b): ((&u64, &Arc<Vec<u8>>), (&u64, &Arc<Vec<u8>>))| a.0 == b.0 && Arc::ptr_eq(a.1, b.1);
+        let mut pairs = self.chunks.iter().zip(&other.chunks);
         self.bytes == other.bytes
             && self.chunks.len() == other.chunks.len()
-            && self.chunks.iter().zip(&other.chunks).all(same)
+            && pairs.all(|((index, chunk), (other_index, other))| index == other_index && Arc::ptr_eq(chunk, other))
     }
 
     /// The host's memory that the stored bytes take.

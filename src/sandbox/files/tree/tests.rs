@@ -349,6 +349,7 @@ fn content_is_the_same_until_it_is_written() {
     let file = make(&mut tree, "f");
     tree.write(file, 0, &[1; 100_000], NOW).unwrap();
     let clone = tree.clone();
+    assert!(tree.same_content(&clone, file) && !tree.same_content(&clone, Tree::WORK));
     tree.set_times(file, None, Some(1), NOW).unwrap();
     tree.rename((Tree::WORK, "f"), (Tree::TMP, "g"), NOW).unwrap();
     assert!(tree.same_content(&clone, file) && !tree.is_same(&clone));
