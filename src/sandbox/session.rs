@@ -371,7 +371,9 @@ impl Session {
         let instance = self.ready(cancel)?;
         let (image, running) = (self.image.clone(), cancel.clone());
         let (wall, fuel) = left(&self.options, self.spent);
+        let number = self.cells;
         let ran = self.image.workers.run(cancel, instance, move |mut instance| {
+            log::debug!("cell {number} runs");
             let turn = instance.turn(&code, wall, fuel, &running, &image.ticker);
             (turn, instance)
         });

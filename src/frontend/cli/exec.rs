@@ -73,6 +73,8 @@ impl Exec {
             WhatStays::Keep => OnError::Keep,
             WhatStays::Rewind => OnError::Rewind,
         };
+        // What a stop undid would be missed where the session's state or files are wanted.
+        let kept = self.save.is_some() || self.workspace.out.is_some();
         let cells = Cells {
             code: self.code(&cancel)?,
             options: self.workspace.options().args(self.args).on_error(on_error),
@@ -88,7 +90,7 @@ impl Exec {
         let ran = cells.run(&python, &cancel, &mut |cell, another| {
             if !console.json {
                 render::outcome(console, cell);
-                render::note(console, cell, another);
+                render::note(console, cell, another || kept);
             }
         })?;
         if console.json {

@@ -185,7 +185,7 @@ fn a_session_that_died_has_no_end_and_costs_nothing_more() {
     let code = "import atexit, os\natexit.register(lambda: print('bye'))\nprint('hi', flush=True)\nos._exit(3)";
     let outcome = cell(code, 3);
     assert_eq!(outcome["stdout"], "hi\n");
-    assert_eq!(outcome["note"].as_str().unwrap().matches("the state was reset").count(), 1, "{outcome}");
+    assert_eq!(outcome["note"].as_str().unwrap().matches("the cell was undone").count(), 1, "{outcome}");
 }
 
 #[test]

@@ -184,11 +184,11 @@ fn a_person_reads_which_limit_it_was() {
 fn a_reset_is_told_to_a_person_when_another_cell_follows_and_to_a_program_always() {
     let stopped = ["exec", "--timeout", "1", "-c", "while True: pass"];
     let followed = run(&[&stopped[..], &["--keep-going", "-c", "1"]].concat()).exits(0);
-    assert!(followed.stderr.contains("the state was reset"), "{}", followed.stderr);
+    assert!(followed.stderr.contains("the cell was undone"), "{}", followed.stderr);
     let unfollowed = run(&[&stopped[..], &["-c", "1"]].concat()).exits(124);
     assert!(!unfollowed.stderr.contains("reset"), "{}", unfollowed.stderr);
     let outcome = run(&[&stopped[..], &["--json"]].concat()).exits(124).json();
-    assert!(outcome["note"].as_str().unwrap().contains("the state was reset"), "{outcome}");
+    assert!(outcome["note"].as_str().unwrap().contains("the cell was undone"), "{outcome}");
 }
 
 #[test]
