@@ -165,8 +165,7 @@ fn build(wheel: &Folder, staging: &Path, progress: &Progress, cancel: &Cancel) -
     let (wheel, code_progress, code_cancel) = (wheel.clone(), progress.clone(), cancel.clone());
     std::thread::spawn(move || {
         let wasm = wheel.path().join(PYTHON_WASM);
-        let built =
-            stay_on_worker(|| snapshot::build(&wasm, mounts(&wheel), &RECIPE, &code_progress, &code_cancel));
+        let built = stay_on_worker(|| snapshot::build(&wasm, mounts(&wheel), &RECIPE, &code_progress, &code_cancel));
         // Nobody listens after a cancel.
         let _ = send.send(built.and_then(|built| built));
     });

@@ -19,8 +19,8 @@ use wasmparser::{Parser, ValType};
 use wasmtime::{CacheStore, Engine, Module};
 use wasmtime_wizer::{InstanceState, ModuleContext, SnapshotVal, Wizer};
 
-use super::engine::{self, Ticker};
 use super::clock::Clock;
+use super::engine::{self, Ticker};
 use super::entropy::Entropy;
 use super::files::tree::Quota;
 use super::files::{Files, Mounts, PREOPENS};

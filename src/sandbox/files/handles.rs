@@ -89,7 +89,8 @@ impl Files {
                 inheriting: ALL,
             },
             Descriptor::File(file) => {
-                let rights = ALL & !unless(file.read, READ | READDIR) & !unless(file.write, WRITE | ALLOCATE | SET_SIZE);
+                let rights =
+                    ALL & !unless(file.read, READ | READDIR) & !unless(file.write, WRITE | ALLOCATE | SET_SIZE);
                 Fdstat { kind: Kind::File, flags: file.flags, rights, inheriting: rights }
             }
         })

@@ -16,6 +16,7 @@ mod mounts;
 mod paths;
 mod saved;
 mod table;
+#[cfg_attr(not(test), expect(dead_code, reason = "saved sessions use the rest"))]
 pub(super) mod tree;
 
 use std::sync::Arc;
@@ -28,8 +29,8 @@ use mounts::{HostNode, Source, number};
 pub(super) use paths::{OpenHow, Stamp};
 #[cfg_attr(not(test), expect(unused_imports, reason = "for saved sessions"))]
 pub(super) use saved::{Opened, Target};
-use table::{Content, Descriptor, Folder, Table};
 pub(super) use table::Stream;
+use table::{Content, Descriptor, Folder, Table};
 use tree::{Ino, Quota, Times, Tree};
 
 /// When everything that is not a session's own was made, in nanoseconds since the Unix epoch: 2026-01-01.
@@ -37,13 +38,8 @@ const HOST_TIME: u64 = 1_767_225_600 * 1_000_000_000;
 
 /// The folders that are open from the start, from descriptor 3 on. Their number, order and names are part of every
 /// image: wasi-libc asks for them when the snapshot is taken and never again. The last is where everything else is.
-pub(super) const PREOPENS: [&str; 5] = [
-    mounts::source_name(Source::Lib),
-    mounts::source_name(Source::MplData),
-    "/work",
-    "/tmp",
-    "/",
-];
+pub(super) const PREOPENS: [&str; 5] =
+    [mounts::source_name(Source::Lib), mounts::source_name(Source::MplData), "/work", "/tmp", "/"];
 
 const PREOPENED: [Place; 5] = [
     Place::Host(HostNode::root(Source::Lib)),
@@ -204,9 +200,7 @@ impl Files {
             return Err(Errno::Nametoolong);
         }
         match folder {
-            Place::Hub(hub) => {
-                hub.list().iter().find(|entry| entry.0 == name).map(|entry| entry.1).ok_or(Errno::Noent)
-            }
+            Place::Hub(hub) => hub.list().iter().find(|entry| entry.0 == name).map(|entry| entry.1).ok_or(Errno::Noent),
             Place::Host(folder) => self.mounts.lookup(folder, name).map(Place::Host),
             Place::Tree(folder) => self.tree.lookup(folder, name).map(Place::Tree),
         }
@@ -244,9 +238,10 @@ impl Files {
 /// The descriptors that are open from the start.
 fn given(open_files: u64) -> Table {
     let streams = [Stream::Stdin, Stream::Stdout, Stream::Stderr].map(Descriptor::Stream);
-    let folders = PREOPENS.iter().zip(PREOPENED).map(|(name, place)| {
-        Descriptor::Folder(Folder { place, preopen: Some(name), listing: None })
-    });
+    let folders = PREOPENS
+        .iter()
+        .zip(PREOPENED)
+        .map(|(name, place)| Descriptor::Folder(Folder { place, preopen: Some(name), listing: None }));
     Table::new(streams.into_iter().chain(folders), open_files)
 }
 

@@ -56,7 +56,10 @@ struct Node {
 enum Body {
     /// Sorted by name.
     Folder(Vec<u32>),
-    File { bytes: u64, open: Mutex<Weak<HostFile>> },
+    File {
+        bytes: u64,
+        open: Mutex<Weak<HostFile>>,
+    },
 }
 
 /// A file or folder of the host.
@@ -158,7 +161,11 @@ impl Mounts {
             return Ok(file);
         }
         let index = self.index(node.source)?;
-        let file = index.dir.open(index.names(node.index).iter().collect::<PathBuf>()).map_err(|error| errno(&error))?.into_std();
+        let file = index
+            .dir
+            .open(index.names(node.index).iter().collect::<PathBuf>())
+            .map_err(|error| errno(&error))?
+            .into_std();
         let file = Arc::new(HostFile { node, file });
         *open = Arc::downgrade(&file);
         Ok(file)
@@ -230,7 +237,12 @@ impl Index {
                     continue;
                 };
                 children.push(at);
-                nodes.push(Node { name, parent: u32::try_from(parent).map_err(io::Error::other)?, ino: number(&path), body });
+                nodes.push(Node {
+                    name,
+                    parent: u32::try_from(parent).map_err(io::Error::other)?,
+                    ino: number(&path),
+                    body,
+                });
             }
             nodes[parent].body = Body::Folder(children);
         }

@@ -140,13 +140,16 @@ impl Files {
             return Some(Place::Hub(hub));
         }
         // The longer name first, since the other is its beginning.
-        [Source::MplData, Source::Lib].into_iter().find_map(|source| {
-            let rest = path.strip_prefix(source_name(source))?;
-            let mut names = rest.split('/');
-            // Before the first slash there is nothing, or it is another name.
-            let first = names.next().filter(|first| first.is_empty());
-            first?;
-            names.try_fold(HostNode::root(source), |folder, name| self.mounts.lookup(folder, name).ok())
-        }).map(Place::Host)
+        [Source::MplData, Source::Lib]
+            .into_iter()
+            .find_map(|source| {
+                let rest = path.strip_prefix(source_name(source))?;
+                let mut names = rest.split('/');
+                // Before the first slash there is nothing, or it is another name.
+                let first = names.next().filter(|first| first.is_empty());
+                first?;
+                names.try_fold(HostNode::root(source), |folder, name| self.mounts.lookup(folder, name).ok())
+            })
+            .map(Place::Host)
     }
 }

@@ -97,7 +97,10 @@ fn a_path_is_walked_name_by_name_through_one_namespace() {
         assert_eq!(files.stat_at(fd, path), Ok(work), "{path}");
     }
     assert_eq!(files.stat_at(ROOT, ".."), files.stat(ROOT));
-    assert_eq!(files.stat_at(ROOT, "usr/local/lib/python315.zip").map(|stat| (stat.kind, stat.bytes)), Ok((Kind::File, 3)));
+    assert_eq!(
+        files.stat_at(ROOT, "usr/local/lib/python315.zip").map(|stat| (stat.kind, stat.bytes)),
+        Ok((Kind::File, 3))
+    );
     for (fd, path, errno) in [
         (WORK, "", Errno::Noent),
         (WORK, "b", Errno::Noent),
@@ -542,7 +545,8 @@ fn open_descriptors_are_saved_and_opened_again() {
     files.close(0).unwrap();
     files.renumber(2, TMP).unwrap();
     let opened = files.opened();
-    let tree = |files: &Files| Tree::from_entries(files.tree().quota(), files.tree().next_ino(), files.tree().entries());
+    let tree =
+        |files: &Files| Tree::from_entries(files.tree().quota(), files.tree().next_ino(), files.tree().entries());
     let again = Files::reopen(files.mounts.clone(), tree(&files).unwrap(), 6, opened.clone());
     let mut again = again.unwrap_or_else(|why| panic!("{why}"));
     assert_eq!(again.opened(), opened);

@@ -92,15 +92,7 @@ pub(super) fn open(
     Ok(call.memory.write_u32(opened, fd)?)
 }
 
-pub(super) fn readlink(
-    call: &mut Call<'_>,
-    fd: u32,
-    path: u32,
-    len: u32,
-    _at: u32,
-    _room: u32,
-    _used: u32,
-) -> Done {
+pub(super) fn readlink(call: &mut Call<'_>, fd: u32, path: u32, len: u32, _at: u32, _room: u32, _used: u32) -> Done {
     Ok(call.guest.world.files.read_link(fd, call.memory.path(path, len)?)?)
 }
 
@@ -109,15 +101,7 @@ pub(super) fn remove_directory(call: &mut Call<'_>, fd: u32, path: u32, len: u32
     Ok(call.guest.world.files.remove_folder(fd, call.memory.path(path, len)?, now)?)
 }
 
-pub(super) fn rename(
-    call: &mut Call<'_>,
-    old_fd: u32,
-    old: u32,
-    old_len: u32,
-    fd: u32,
-    path: u32,
-    len: u32,
-) -> Done {
+pub(super) fn rename(call: &mut Call<'_>, old_fd: u32, old: u32, old_len: u32, fd: u32, path: u32, len: u32) -> Done {
     let now = call.now();
     let (old, path) = (call.memory.path(old, old_len)?, call.memory.path(path, len)?);
     Ok(call.guest.world.files.rename((old_fd, old), (fd, path), now)?)
