@@ -239,7 +239,6 @@ fn a_cell_has_its_outcome_and_its_limits() {
 }
 
 #[test]
-#[ignore = "needs deterministic sessions"]
 fn a_deterministic_cell_has_the_same_outcome_every_time() {
     let (daemon, _folder) = Daemon::scripted(&[]);
     let code = "import random, time\nrandom.random(), time.time()";

@@ -18,16 +18,13 @@ pub enum Errno {
     Nfile = 41,
     Noent = 44,
     Nospc = 51,
-    Nosys = 52,
     Notdir = 54,
     Notempty = 55,
     Notsock = 57,
-    Notsup = 58,
     Overflow = 61,
     Perm = 63,
     Rofs = 69,
     Spipe = 70,
-    Notcapable = 76,
 }
 
 impl Errno {

@@ -16,6 +16,7 @@ mod mounts;
 mod paths;
 mod saved;
 mod table;
+#[cfg_attr(not(test), expect(dead_code, reason = "saved sessions use the rest"))]
 pub(super) mod tree;
 
 use std::sync::Arc;

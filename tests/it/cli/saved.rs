@@ -19,7 +19,6 @@ fn only(folder: &Path, names: &[&str]) {
 }
 
 #[test]
-#[ignore = "needs saved sessions"]
 fn a_saved_session_goes_on_in_the_same_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("s.slm");
@@ -37,7 +36,6 @@ fn a_saved_session_goes_on_in_the_same_file() {
 }
 
 #[test]
-#[ignore = "needs saved sessions"]
 fn exit_handlers_stay_in_the_saved_session() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("s.slm");
@@ -48,7 +46,6 @@ fn exit_handlers_stay_in_the_saved_session() {
 }
 
 #[test]
-#[ignore = "needs saved sessions"]
 fn files_go_into_a_loaded_session_and_results_come_out() {
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
@@ -60,7 +57,6 @@ fn files_go_into_a_loaded_session_and_results_come_out() {
 }
 
 #[test]
-#[ignore = "needs saved sessions"]
 fn however_the_last_cell_ended_the_session_is_saved() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("s.slm");
@@ -79,7 +75,6 @@ fn however_the_last_cell_ended_the_session_is_saved() {
 }
 
 #[test]
-#[ignore = "needs saved sessions"]
 fn a_session_that_cannot_be_loaded_leaves_what_was_saved() {
     let folder = tempfile::tempdir().unwrap();
     let (file, other) = (folder.path().join("s.slm"), folder.path().join("damaged.slm"));
@@ -94,7 +89,6 @@ fn a_session_that_cannot_be_loaded_leaves_what_was_saved() {
 
 #[test]
 #[cfg(unix)]
-#[ignore = "needs saved sessions"]
 fn a_link_is_followed_and_the_file_is_its_owners_alone() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
@@ -108,7 +102,6 @@ fn a_link_is_followed_and_the_file_is_its_owners_alone() {
 }
 
 #[test]
-#[ignore = "needs rewinding"]
 fn what_a_cell_that_raised_did_stays_or_is_undone() {
     let failing = "x = 2\nopen('f', 'w').write('x')\n1 / 0";
     let cells = ["--keep-going", "-c", "x = 1", "-c", failing, "-c", "import os\nprint(x, os.listdir())"];
@@ -118,7 +111,6 @@ fn what_a_cell_that_raised_did_stays_or_is_undone() {
 }
 
 #[test]
-#[ignore = "needs deterministic sessions"]
 fn a_deterministic_run_says_the_same_every_time() {
     let code = "import os, random, time, uuid\nprint(random.random(), time.time(), uuid.uuid4(), os.urandom(4).hex())";
     let document = |flag: &str| exec(&["--json", flag, "-c", code]);
