@@ -2,6 +2,8 @@
 
 /// The arrows between the rooms.
 mod architecture;
+/// Hostile programs, and what must come of each.
+mod cases;
 /// The command line, verb by verb.
 mod cli;
 /// The daemon, over raw connections.

@@ -1,0 +1,13 @@
+# T24: compressed data that unpack to gigabytes
+# expect: ok | memory
+# prints: HELD: zlib
+import bz2, functools, gzip, io, lzma, zipfile, zlib
+print = functools.partial(print, flush=True)
+one = zlib.compressobj(9, zlib.DEFLATED, 31)
+bomb = b"".join(one.compress(bytes(1 << 20)) for _ in range(1500)) + one.flush()
+print("bomb of", len(bomb) >> 10, "KiB")
+for name, f in (("zlib", lambda: zlib.decompress(bomb, 31)), ("gzip", lambda: gzip.decompress(bomb)), ("gzipfile", lambda: gzip.GzipFile(fileobj=io.BytesIO(bomb)).read())):
+    try:
+        print("FAIL:", name, len(f()))
+    except MemoryError as e:
+        print("HELD:", name, type(e).__name__)
