@@ -15,8 +15,8 @@ for name, f in {"create": lambda: open("x", "w"), "create at": lambda: os.open("
 for name, f in {"list": lambda: os.listdir(fd), "up": lambda: os.stat("..", dir_fd=fd), "cwd": os.getcwd}.items():
     try:
         print("check:", name, f())
-    except OSError as e:
-        print("HELD:", name, e.errno)
+    except (OSError, TypeError) as e:
+        print("HELD:", name, type(e).__name__)
 # --- turn ---
 # expect: ok
 import os

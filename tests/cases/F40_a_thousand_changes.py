@@ -5,7 +5,7 @@ n = 0
 try:
     for n in range(2000):
         with open(f"/work/{n:04}", "wb") as f:
-            f.write(os.urandom(50_000))
+            f.write(os.urandom(10_000))
 except OSError as e:
     print("HELD: errno", e.errno, n)
 # --- turn ---

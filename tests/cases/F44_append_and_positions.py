@@ -1,6 +1,6 @@
 # F44: append, positions and two descriptors on one file are as POSIX says
 # expect: ok
-# prints: b'abcXdY'
+# prints: b'abcd' b'abcddY' b'bc' 6
 import os
 a = os.open("/work/f", os.O_CREAT | os.O_RDWR)
 b = os.open("/work/f", os.O_RDWR | os.O_APPEND)

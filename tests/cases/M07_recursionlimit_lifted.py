@@ -1,5 +1,5 @@
 # M07: with the recursion limit lifted: an exception or a clean trap, never an abort of the host
-# expect: ok | memory | crashed
+# expect: ok | memory | crashed | timeout
 import functools; print = functools.partial(print, flush=True)  # a trap loses buffered stdout
 import sys
 sys.setrecursionlimit(2**31 - 1)

@@ -21,7 +21,7 @@ class D:
 d = D()
 del d
 # --- turn ---
-# expect: exited | error | ok
+# expect: exited | error | ok | crashed
 import os, signal
 for f in (lambda: os.kill(os.getpid(), 9), lambda: signal.raise_signal(6), lambda: os.kill(0, 9)):
     try:

@@ -6,6 +6,8 @@ mod architecture;
 mod cases;
 /// The command line, verb by verb.
 mod cli;
+/// Sessions with a seed.
+mod deterministic;
 /// The daemon, over raw connections.
 mod http;
 /// Sessions and their ends, through the library's public API.
