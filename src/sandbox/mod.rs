@@ -6,6 +6,8 @@
 //! it says), `image` and `snapshot` (where the interpreter comes from), `engine` and `worker` (what it runs on).
 
 mod engine;
+#[expect(dead_code, reason = "the WASI calls that use it follow")]
+mod files;
 mod folder;
 mod guest;
 mod image;
