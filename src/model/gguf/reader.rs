@@ -343,5 +343,7 @@ fn truncated(error: std::io::Error) -> Error {
     Error::model(error).context("its header cannot be read")
 }
 
+// Its path is explicit so that this file can be included from elsewhere, to be fuzzed.
 #[cfg(test)]
+#[path = "reader/tests.rs"]
 mod tests;

@@ -50,6 +50,7 @@ impl Look {
         }
     }
 
+    #[expect(clippy::print_stdout, reason = "it goes to the test that started this process")]
     fn print(&self) {
         println!("\n{MARK}{}", serde_json::json!([self.resident, self.descriptors, self.scratch]));
     }
