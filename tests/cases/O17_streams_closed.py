@@ -9,8 +9,6 @@ x = 1
 # --- turn ---
 # expect: ok | error
 import sys
-sys.stdout.reconfigure(encoding="utf-16", newline="\r\n", line_buffering=False, write_through=False)
-print("reconfigured")
 sys.stdout = open("/work/out", "w")
 print("to a file")
 # --- turn ---

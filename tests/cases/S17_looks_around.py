@@ -2,16 +2,19 @@
 # expect: ok | timeout
 # prints: looked at True True
 import functools; print = functools.partial(print, flush=True)
-import gc
+import gc, sys
 canary, home, scratch = "".join(("leak", "me")), "".join(("/ro", "ot/")), "".join(("/tmp", "/slm"))
-texts = n = 0
-for o in gc.get_objects():
-    for r in gc.get_referents(o):
-        n += 1
-        if type(r) is str:
-            texts += 1
-            if r not in (canary, home, scratch) and (canary in r or home in r or scratch in r):
-                print("FAIL:", ascii(r)[:80])
-    if n > 400_000:
-        break
-print("looked at", n > 1000, texts > 100)
+own = (canary, home, scratch)
+todo, seen, texts = [sys.modules, gc.get_objects(), sys._getframe()], set(), 0
+while todo and len(seen) < 250_000:
+    o = todo.pop()
+    if id(o) in seen:
+        continue
+    seen.add(id(o))
+    if type(o) is str:
+        texts += 1
+        if o not in own and any(word in o for word in own):
+            print("FAIL:", ascii(o)[:80])
+    elif o is not seen and o is not todo:
+        todo += gc.get_referents(o)
+print("looked at", len(seen) > 100_000, texts > 10_000)
