@@ -1,5 +1,5 @@
 # M15: buffers of all kinds that are larger than memory
-# expect: ok
+# expect: ok | timeout
 # prints: HELD: bytes
 import array, collections, functools, io, itertools, struct
 print = functools.partial(print, flush=True)
