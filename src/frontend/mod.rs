@@ -3,7 +3,7 @@
 mod cells;
 pub mod cli;
 mod http;
-mod json;
+pub mod json;
 mod limits;
 mod progress;
 #[cfg(test)]

@@ -2,8 +2,12 @@
 
 /// The arrows between the rooms.
 mod architecture;
+/// Hostile programs, and what must come of each.
+mod cases;
 /// The command line, verb by verb.
 mod cli;
+/// Sessions with a seed.
+mod deterministic;
 /// Files, time and random bytes, as a program finds them.
 mod files;
 /// The daemon, over raw connections.

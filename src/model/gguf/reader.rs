@@ -72,13 +72,11 @@ impl Gguf {
         if !facts.is_file() {
             return Err(Error::usage(format!("the model `{}` is not a file", path.display())));
         }
-        let mut header = Header { from: BufReader::new(&file), read: 0, len: facts.len(), kept: 0 };
-        let parsed = header.parse().map_err(|error| {
+        let (metadata, tensors) = header(BufReader::new(&file), facts.len()).map_err(|error| {
             error
                 .context(format!("`{}` is not a GGUF file that can be used", path.display()))
                 .advise("fetch the file again, or name another model")
         })?;
-        let (metadata, tensors) = parsed;
         Ok(Self { file, metadata, tensors })
     }
 
@@ -101,6 +99,11 @@ impl Gguf {
             .and_then(|_| self.file.read_exact(buffer))
             .map_err(|error| Error::model(error).context(format!("reading tensor `{}`", tensor.name)))
     }
+}
+
+/// What a file of `len` bytes says of itself, read from its beginning.
+pub(super) fn header(from: impl Read, len: u64) -> Result<(Metadata, HashMap<String, TensorEntry>)> {
+    Header { from, read: 0, len, kept: 0 }.parse()
 }
 
 /// The header as a stream that knows how much of the file is left.
@@ -340,5 +343,7 @@ fn truncated(error: std::io::Error) -> Error {
     Error::model(error).context("its header cannot be read")
 }
 
+// Its path is explicit so that this file can be included from elsewhere, to be fuzzed.
 #[cfg(test)]
+#[path = "reader/tests.rs"]
 mod tests;

@@ -1,0 +1,4 @@
+//! Model files.
+
+pub(crate) mod built;
+pub(crate) mod gguf;

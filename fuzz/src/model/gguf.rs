@@ -1,0 +1,41 @@
+//! A GGUF's header, its tokenizer and its blocks.
+
+#[path = "../../../src/model/gguf/metadata.rs"]
+mod metadata;
+#[path = "../../../src/model/gguf/quant.rs"]
+mod quant;
+#[path = "../../../src/model/gguf/reader.rs"]
+mod reader;
+#[path = "../../../src/model/gguf/tokenizer_json.rs"]
+mod tokenizer_json;
+
+use quant::{BLOCK, TensorType};
+
+/// A header that is taken describes tensors which lie inside the file; its tokenizer and its blocks are then read.
+///
+/// The first byte says how much longer than these bytes the file claims to be: a header can lie more in a large file.
+pub fn gguf(bytes: &[u8]) {
+    let Some((longer, bytes)) = bytes.split_first() else { return };
+    let len = bytes.len() as u64 + (1_u64 << (longer % 40)) - 1;
+    let Ok((metadata, tensors)) = reader::header(bytes, len) else { return };
+    let mut total = 0_u64;
+    for tensor in tensors.values() {
+        total += tensor.rows() as u64 * tensor.row_bytes() as u64;
+    }
+    assert!(total <= len, "tensors of {total} bytes in a file of {len}");
+    let _ = tokenizer_json::write(&metadata);
+    let _ = tokenizer_json::describe(&metadata, "name", 2048);
+    blocks(bytes);
+}
+
+/// Any block of any type has a decoding, and one in 8 bits.
+fn blocks(bytes: &[u8]) {
+    for kind in [TensorType::F32, TensorType::F16, TensorType::Q4_0, TensorType::Q4_1, TensorType::Q8_0] {
+        let mut weights = [0.0; BLOCK];
+        let mut packed = [0; BLOCK];
+        if let Some(block) = bytes.get(..kind.block_bytes()) {
+            kind.decode(block, &mut weights);
+            kind.to_8_bits(block, &mut packed);
+        }
+    }
+}

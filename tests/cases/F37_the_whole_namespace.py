@@ -1,0 +1,16 @@
+# F37: the whole namespace, walked: what is documented and nothing else
+# expect: ok
+# prints: /
+import os
+seen = 0
+for folder, folders, files in os.walk("/"):
+    seen += 1
+    if folder.count("/") < 4 and not folder.startswith("/usr/local/lib/"):
+        print(folder, sorted(folders)[:9], sorted(files)[:9])
+    if {"etc", "proc", "sys", "dev", "home", "root", "var"} & set(folders):
+        print("FAIL: host folders", folders)
+    for f in files:
+        p = os.path.join(folder, f)
+        if not p.startswith(("/usr/local/lib/", "/work/", "/tmp/")):
+            print("FAIL: a file", p)
+print("walked", seen)

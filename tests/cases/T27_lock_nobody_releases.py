@@ -1,0 +1,7 @@
+# T27: waiting for a lock that nobody can release
+# expect: crashed | error | timeout
+import threading
+lock = threading.Lock()
+lock.acquire()
+lock.acquire()
+print("FAIL: acquired twice")

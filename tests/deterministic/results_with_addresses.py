@@ -1,0 +1,6 @@
+object()
+# --- turn ---
+[object(), {1: object()}]
+# --- turn ---
+display(object())
+(i for i in ())
