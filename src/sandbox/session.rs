@@ -231,7 +231,9 @@ impl Session {
         self.world = instance.world().clone();
         let (image, running) = (self.image.clone(), cancel.clone());
         let (wall, fuel) = left(&self.options, self.spent);
+        let number = self.cells;
         let (turn, instance) = self.image.workers.run(move || {
+            log::debug!("cell {number} runs");
             let mut instance = instance;
             let turn = instance.turn(&code, wall, fuel, &running, &image.ticker);
             (turn, instance)

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::mpsc::channel;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -112,14 +112,4 @@ fn text(mut stream: impl Read) -> String {
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).unwrap();
     String::from_utf8(bytes).expect("only valid UTF-8 comes out")
-}
-
-/// Waits until `there` holds, and no longer than only a hang takes.
-#[track_caller]
-pub fn until(what: &str, mut there: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !there() {
-        assert!(start.elapsed() < HANG, "{what} does not come about");
-        std::thread::yield_now();
-    }
 }
