@@ -227,7 +227,7 @@ print(open('/usr/local/lib/python315.zip', 'rb').read(2), os.stat('/usr/local/li
         "[['tmp', 'usr', 'work'], ['local'], ['lib'], ['python315.zip'], ['tmp', 'usr', 'work']]
 ['ENOENT', 'ENOENT', 'ENOENT', 'ENOENT']
 ['EROFS', 'EROFS', 'EROFS', 'EROFS']
-EROFS EROFS EROFS
+EROFS EINVAL EINVAL
 EPERM EINVAL
 EPERM
 True [False, False, False] False ESPIPE

@@ -55,12 +55,15 @@ impl Files {
 
     pub(in super::super) fn close(&mut self, fd: u32) -> Result<(), Errno> {
         let closed = self.table.remove(fd)?;
+        self.walks.end(fd);
         self.let_go(&closed);
         Ok(())
     }
 
     pub(in super::super) fn renumber(&mut self, from: u32, to: u32) -> Result<(), Errno> {
         if let Some(replaced) = self.table.renumber(from, to)? {
+            self.walks.end(from);
+            self.walks.end(to);
             self.let_go(&replaced);
         }
         Ok(())
@@ -234,18 +237,19 @@ impl Files {
 
     /// Writes the records of a folder from `cookie` on, and says how many bytes they took.
     pub(in super::super) fn list(&mut self, fd: u32, cookie: u64, into: &mut [u8]) -> Result<usize, Errno> {
-        let (place, under_way) = match self.table.get(fd)? {
-            Descriptor::Folder(folder) => (folder.place, folder.listing.clone()),
-            _ => return Err(Errno::Notdir),
-        };
-        let listing = match under_way.filter(|_| cookie != 0) {
+        let folder = self.folder(fd)?;
+        let listing = match self.walks.under_way(fd).filter(|_| cookie != 0) {
             Some(listing) => listing,
-            None => Arc::new(self.listing(place)?),
+            None => {
+                let listing = Arc::new(self.listing(folder)?);
+                self.walks.begin(fd, listing.clone());
+                listing
+            }
         };
         let written = listing.write(cookie, into);
-        if let Descriptor::Folder(folder) = self.table.get_mut(fd)? {
-            // A buffer that was not filled has the last of them: nobody will ask for more.
-            folder.listing = (written == into.len()).then_some(listing);
+        if written < into.len() {
+            // These are the last of them: nobody will ask for more.
+            self.walks.end(fd);
         }
         Ok(written)
     }

@@ -1,10 +1,38 @@
 //! What a walk through a folder sees: made when it begins, so that a walk is linear and a change meanwhile cannot make
 //! it skip or repeat what was there all the time.
 
+use std::sync::Arc;
+
 use super::Kind;
+
+/// Walks under way at once whose listings are kept, since each holds all names of a folder. One that is beyond them goes
+/// on all the same, and only a change of its folder meanwhile can make it skip or repeat a name.
+const KEPT: usize = 8;
 
 /// The size of preview 1's record before a name.
 const RECORD: usize = 24;
+
+/// The walks under way, the oldest first, by their descriptors.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Walks(Vec<(u32, Arc<Listing>)>);
+
+impl Walks {
+    pub(super) fn under_way(&self, fd: u32) -> Option<Arc<Listing>> {
+        self.0.iter().find(|walk| walk.0 == fd).map(|walk| walk.1.clone())
+    }
+
+    pub(super) fn begin(&mut self, fd: u32, listing: Arc<Listing>) {
+        self.end(fd);
+        if self.0.len() == KEPT {
+            self.0.remove(0);
+        }
+        self.0.push((fd, listing));
+    }
+
+    pub(super) fn end(&mut self, fd: u32) {
+        self.0.retain(|walk| walk.0 != fd);
+    }
+}
 
 /// The names of a folder, `.` and `..` first, then sorted.
 #[derive(Debug)]
@@ -92,6 +120,19 @@ mod tests {
             }
             assert_eq!(seen, all, "with {size} bytes");
         }
+    }
+
+    #[test]
+    fn the_oldest_walk_makes_room() {
+        let mut walks = Walks::default();
+        for fd in 0..10 {
+            walks.begin(fd, Arc::new(listing()));
+        }
+        walks.begin(9, Arc::new(listing()));
+        let kept: Vec<_> = (0..10).filter(|fd| walks.under_way(*fd).is_some()).collect();
+        assert_eq!(kept, [2, 3, 4, 5, 6, 7, 8, 9]);
+        walks.end(5);
+        assert!(walks.under_way(5).is_none());
     }
 
     #[test]

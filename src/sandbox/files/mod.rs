@@ -24,6 +24,7 @@ use std::sync::Arc;
 use errno::Errno;
 use handles::KNOWN_FLAGS;
 pub(super) use handles::{Fdstat, Whence};
+use listing::Walks;
 pub(super) use mounts::Mounts;
 use mounts::{HostNode, Source, number};
 pub(super) use paths::{OpenHow, Stamp};
@@ -126,12 +127,13 @@ pub(super) struct Files {
     tree: Tree,
     table: Table,
     mounts: Arc<Mounts>,
+    walks: Walks,
 }
 
 impl Files {
     /// Empty `/work` and `/tmp`, made `now` (nanoseconds since the Unix epoch).
     pub(super) fn new(mounts: Arc<Mounts>, quota: Quota, open_files: u64, now: u64) -> Self {
-        Self { tree: Tree::new(quota, now), table: given(open_files), mounts }
+        Self { tree: Tree::new(quota, now), table: given(open_files), mounts, walks: Walks::default() }
     }
 
     pub(super) fn tree(&self) -> &Tree {
@@ -157,6 +159,7 @@ impl Files {
             self.tree.release(ino);
         }
         self.table = given(self.table.allowed());
+        self.walks = Walks::default();
     }
 
     fn kind(&self, place: Place) -> Result<Kind, Errno> {
@@ -245,10 +248,8 @@ impl Files {
 /// The descriptors that are open from the start.
 fn given(open_files: u64) -> Table {
     let streams = [Stream::Stdin, Stream::Stdout, Stream::Stderr].map(Descriptor::Stream);
-    let folders = PREOPENS
-        .iter()
-        .zip(PREOPENED)
-        .map(|(name, place)| Descriptor::Folder(Folder { place, preopen: Some(name), listing: None }));
+    let folders =
+        PREOPENS.iter().zip(PREOPENED).map(|(name, place)| Descriptor::Folder(Folder { place, preopen: Some(name) }));
     Table::new(streams.into_iter().chain(folders), open_files)
 }
 

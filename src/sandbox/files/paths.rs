@@ -129,7 +129,7 @@ impl Files {
         let place = self.found_or_created(&end, how, now)?;
         let descriptor = match self.kind(place)? {
             Kind::Folder if how.write || how.create || how.truncate => return Err(Errno::Isdir),
-            Kind::Folder => Descriptor::Folder(Folder { place, preopen: None, listing: None }),
+            Kind::Folder => Descriptor::Folder(Folder { place, preopen: None }),
             _ if how.folder || end.slash => return Err(Errno::Notdir),
             _ => {
                 let content = self.content(place, how, now)?;

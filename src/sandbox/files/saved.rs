@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::errno::Errno;
+use super::listing::Walks;
 use super::mounts::{HostNode, Source, source_name};
 use super::table::{Content, Descriptor, File, Folder, Stream, Table};
 use super::tree::{Ino, Tree};
@@ -72,7 +73,7 @@ impl Files {
         open_files: u64,
         opened: Vec<Opened>,
     ) -> Result<Self, &'static str> {
-        let mut files = Self { tree, table: Table::new([], open_files), mounts };
+        let mut files = Self { tree, table: Table::new([], open_files), mounts, walks: Walks::default() };
         let most = open_files.saturating_add((STREAMS.len() + PREOPENS.len()) as u64);
         for one in opened {
             if u64::from(one.number) >= most {
@@ -105,7 +106,7 @@ impl Files {
             Target::Preopen(index) => {
                 let name = PREOPENS.get(usize::from(index)).ok_or("there is no such folder to start from")?;
                 let place = PREOPENED[usize::from(index)];
-                return Ok(Descriptor::Folder(Folder { place, preopen: Some(name), listing: None }));
+                return Ok(Descriptor::Folder(Folder { place, preopen: Some(name) }));
             }
             Target::Scratch(ino) => Place::Tree(Ino(ino)),
             Target::Library(path) => self.named(&path).ok_or("a file of the library is open that is not there")?,
@@ -113,7 +114,7 @@ impl Files {
         let kind = self.kind(place).map_err(|_| "a file is open that is not there")?;
         let content = match place {
             _ if kind == Kind::Folder => {
-                return Ok(Descriptor::Folder(Folder { place, preopen: None, listing: None }));
+                return Ok(Descriptor::Folder(Folder { place, preopen: None }));
             }
             Place::Tree(ino) => Content::Tree(ino),
             Place::Host(node) if !write => {

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::Place;
 use super::errno::Errno;
-use super::listing::Listing;
 use super::mounts::HostFile;
 use super::tree::Ino;
 
@@ -29,8 +28,6 @@ pub(super) struct Folder {
     pub(super) place: Place,
     /// The name under which libc finds it, for those that are open from the start.
     pub(super) preopen: Option<&'static str>,
-    /// What the walk that is under way sees.
-    pub(super) listing: Option<Arc<Listing>>,
 }
 
 #[derive(Clone, Debug)]

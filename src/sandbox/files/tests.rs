@@ -488,6 +488,26 @@ fn a_walk_sees_the_folder_as_it_was_when_it_began() {
 }
 
 #[test]
+fn as_many_walks_as_there_are_descriptors_get_through() {
+    let (_host, mut files) = files();
+    for name in 'a'..='e' {
+        put(&mut files, &format!("work/{name}"), "");
+    }
+    let quota = files.tree().quota();
+    let mut files = Files::reopen(files.mounts.clone(), files.tree().clone(), 20, files.opened())
+        .unwrap_or_else(|why| panic!("{why}"));
+    assert_eq!(files.tree().quota(), quota);
+    let fds: Vec<_> = (0..20).map(|_| files.open(WORK, ".", FOLDER, 5).unwrap()).collect();
+    // All of them step by step: `.`, `..` and `a`, then the rest.
+    let mut buffer = [0; 25 + 26 + 25];
+    assert!(fds.iter().all(|fd| files.list(*fd, 0, &mut buffer) == Ok(buffer.len())));
+    for fd in fds {
+        let mut rest = [0; 200];
+        assert_eq!((files.list(fd, 3, &mut rest), rest[24], rest[75 + 24]), (Ok(100), b'b', b'e'), "{fd}");
+    }
+}
+
+#[test]
 fn quotas_say_what_they_are() {
     let (_host, mut files) = files();
     let fd = files.open(WORK, "f", BOTH, 5).unwrap();

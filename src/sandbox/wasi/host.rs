@@ -14,7 +14,7 @@ pub(super) fn call(caller: Caller<'_, Guest>, frame: u32, len: u32, answer: u32,
     with_call(caller, |call| if take(call, frame, len, answer, answer_len).is_some() { ANSWERED } else { REFUSED })
 }
 
-fn take(call: &mut Call<'_>, frame: u32, len: u32, answer: u32, answer_len: u32) -> Option<()> {
+pub(super) fn take(call: &mut Call<'_>, frame: u32, len: u32, answer: u32, answer_len: u32) -> Option<()> {
     if len as usize > call.guest.inbox.longest() {
         return None;
     }

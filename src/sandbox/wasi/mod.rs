@@ -148,3 +148,6 @@ fn with_call<T>(mut caller: Caller<'_, Guest>, work: impl FnOnce(&mut Call<'_>) 
     let (bytes, guest) = memory.data_and_store_mut(&mut caller);
     Ok(work(&mut Call { memory: Memory(bytes), guest, left }))
 }
+
+#[cfg(test)]
+mod tests;
