@@ -6,7 +6,7 @@ use wasmtime::{Global, InstancePre, Memory, Module, Mutability, Store, Trap, Typ
 
 use super::engine::Ticker;
 use super::guest::{Exit, Guest, Stop, World, at_tick};
-use super::memory::{Finder, Pages};
+use super::memory::{Finder, Pages, Watched};
 use super::output::Printed;
 use super::state::{Machine, WASM_PAGE};
 use super::wire::Inbox;
@@ -19,6 +19,7 @@ pub(super) struct Instance {
     memory: Memory,
     /// Every global that can change: the image exports them for this (see `snapshot`).
     globals: Vec<Global>,
+    watched: Option<Watched>,
     host_alloc: TypedFunc<u32, u32>,
     turn: TypedFunc<(u32, u32), i32>,
 }
@@ -71,7 +72,7 @@ impl Instance {
         let turn = instance.get_typed_func(&mut store, "turn").or_internal("the image is not ours")?;
         let globals: Vec<_> = instance.exports(&mut store).filter_map(|export| export.into_global()).collect();
         let globals = globals.into_iter().filter(|global| global.ty(&store).mutability() == Mutability::Var).collect();
-        Ok(Self { store, instance, memory, globals, host_alloc, turn })
+        Ok(Self { store, instance, memory, globals, watched: None, host_alloc, turn })
     }
 
     /// Calls one of the exports that take and return nothing.
@@ -109,10 +110,19 @@ impl Instance {
         finder.see_fresh(self.memory.data(&self.store));
     }
 
-    /// What the interpreter has become since it was instantiated, in the buffers of `reused`.
-    pub(super) fn capture(&mut self, finder: &Finder, reused: Pages, displays: (u64, u64)) -> Machine {
+    /// What the interpreter has become since it was instantiated.
+    pub(super) fn capture(&mut self, finder: &Finder, displays: (u64, u64)) -> Machine {
+        self.machine(finder.copy(self.memory.data(&self.store)), displays)
+    }
+
+    /// The same, again and again: `kept` are the pages of the last time.
+    pub(super) fn keep(&mut self, finder: &Finder, mut kept: Pages, displays: (u64, u64)) -> Machine {
+        finder.keep(self.memory.data(&self.store), &mut kept, &mut self.watched);
+        self.machine(kept, displays)
+    }
+
+    fn machine(&mut self, pages: Pages, displays: (u64, u64)) -> Machine {
         let globals = self.globals.iter().map(|global| bits(&global.get(&mut self.store))).collect();
-        let pages = finder.copy(self.memory.data(&self.store), reused);
         Machine { bytes: self.memory_bytes(), globals, pages, displays }
     }
 

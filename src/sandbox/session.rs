@@ -12,7 +12,6 @@ use super::files::Files;
 use super::guest::{Guest, World};
 use super::image::Image;
 use super::instance::{End, Instance, Turn};
-use super::memory::Pages;
 use super::options::{OnError, SessionOptions};
 use super::outcome::{FileChange, Outcome, Status, Usage};
 use super::scratch::{Scratch, changes};
@@ -173,11 +172,17 @@ impl Session {
     /// # Errors
     /// [`is_busy`](Error::is_busy) when it does not fit into [`Capacity::memory`](crate::Capacity::memory).
     pub fn checkpoint(&mut self) -> Result<Checkpoint> {
-        let state = self.state(Some(Pages::default()));
-        match state.interpreter {
+        let interpreter = match &mut self.instance {
+            Some(instance) => {
+                let machine = instance.capture(&self.image.finder, self.options.displays());
+                Interpreter::keep(machine, self.image.budget.charge())
+            }
+            None => self.resume.clone(),
+        };
+        match interpreter {
             Interpreter::Lost => Err(Error::busy("there is no memory left to keep a session's state")
                 .advise("drop checkpoints and sessions that are no longer used, or raise Capacity::memory")),
-            _ => Ok(Checkpoint::new(self.image.clone(), state)),
+            interpreter => Ok(Checkpoint::new(self.image.clone(), self.state(interpreter))),
         }
     }
 
@@ -294,20 +299,20 @@ impl Session {
 
     /// Keeps the state as it is now, for an undo. Without one, what is live is not copied.
     fn keep(&mut self) {
-        let reused = self.before.take().map(|state| state.interpreter.into_pages()).unwrap_or_default();
-        self.before = Some(self.state(self.options.undo.then_some(reused)));
-    }
-
-    /// The state as it is now; the pages of a live interpreter are copied into `pages`, or are not part of it.
-    fn state(&mut self, pages: Option<Pages>) -> State {
-        let interpreter = match (&mut self.instance, pages) {
-            (Some(instance), Some(pages)) => {
-                let machine = instance.capture(&self.image.finder, pages, self.options.displays());
+        let kept = self.before.take().map(|state| state.interpreter.into_pages()).unwrap_or_default();
+        let interpreter = match &mut self.instance {
+            Some(instance) if self.options.undo => {
+                let machine = instance.keep(&self.image.finder, kept, self.options.displays());
                 Interpreter::keep(machine, self.image.budget.charge())
             }
-            (Some(_), None) => Interpreter::Lost,
-            (None, _) => self.resume.clone(),
+            Some(_) => Interpreter::Lost,
+            None => self.resume.clone(),
         };
+        self.before = Some(self.state(interpreter));
+    }
+
+    /// The state as it is now, with this for its interpreter.
+    fn state(&self, interpreter: Interpreter) -> State {
         State {
             interpreter,
             world: self.now().clone(),

@@ -52,14 +52,14 @@ pub(super) struct Kept {
 impl Interpreter {
     /// Keeps the machine if the memory that sessions share has room for it.
     pub(super) fn keep(machine: Machine, mut charge: Charge) -> Self {
-        if charge.set(machine.pages.bytes().len() as u64) {
+        if charge.set(machine.pages.len() as u64) {
             Self::Kept(Arc::new(Kept { machine, _charge: charge }))
         } else {
             Self::Lost
         }
     }
 
-    /// The buffers of its pages, for the next copy, unless somebody else holds them.
+    /// Its pages, to be kept up to date, unless somebody else holds them.
     pub(super) fn into_pages(self) -> Pages {
         match self {
             Self::Kept(kept) => Arc::into_inner(kept).map(|kept| kept.machine.pages).unwrap_or_default(),
@@ -101,9 +101,10 @@ impl State {
         let (machine, pages) = match &self.interpreter {
             Interpreter::Kept(kept) => {
                 let Machine { bytes, globals, pages, displays } = &kept.machine;
-                let runs = pages.runs().iter().map(|run| (run.first, run.count)).collect();
+                let (runs, pages) = pages.in_order();
+                let runs = runs.into_iter().map(|run| (run.first, run.count)).collect();
                 let machine = saved::Machine { bytes: *bytes, globals: globals.clone(), runs, displays: *displays };
-                (Some(machine), pages.bytes().to_vec())
+                (Some(machine), pages)
             }
             Interpreter::Fresh | Interpreter::Lost => (None, Vec::new()),
         };
@@ -151,8 +152,8 @@ impl State {
         let interpreter = match head.machine {
             None => Interpreter::Fresh,
             Some(saved::Machine { bytes, globals, runs, displays }) => {
-                let runs = runs.into_iter().map(|(first, count)| Run { first, count }).collect();
-                let machine = Machine { bytes, globals, pages: Pages::new(runs, pages), displays };
+                let runs: Vec<_> = runs.into_iter().map(|(first, count)| Run { first, count }).collect();
+                let machine = Machine { bytes, globals, pages: Pages::new(&runs, pages), displays };
                 match Interpreter::keep(machine, image.budget.charge()) {
                     Interpreter::Lost => return Err(Error::busy("there is no memory left for another session")),
                     kept => kept,

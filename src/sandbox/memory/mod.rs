@@ -11,19 +11,22 @@ mod platform;
 mod pages;
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-pub(super) use pages::{PAGE, Pages, Run};
+pub(super) use pages::{PAGE, Pages, Run, Watched};
 
 /// Finds and copies what an interpreter wrote.
 pub(super) struct Finder {
     map: Option<platform::PageMap>,
     /// The image's memory, to compare with where the system does not tell.
     image: OnceLock<Vec<u8>>,
+    /// The number of the next copy that is watched for.
+    copies: AtomicU64,
 }
 
 impl Finder {
     pub(super) fn new() -> Self {
-        Self { map: platform::PageMap::open(), image: OnceLock::new() }
+        Self { map: platform::PageMap::open(), image: OnceLock::new(), copies: AtomicU64::new(1) }
     }
 
     /// Is shown the memory of each interpreter that has run nothing, and remembers it if it will be needed.
@@ -33,16 +36,37 @@ impl Finder {
         }
     }
 
-    /// Copies the pages of `memory` that may differ from the image, into the buffers of `reused`.
-    pub(super) fn copy(&self, memory: &[u8], mut reused: Pages) -> Pages {
-        reused.runs.clear();
-        if !self.map.as_ref().is_some_and(|map| map.written(memory, &mut reused.runs)) {
-            reused.runs.clear();
-            // Without an image to compare with, everything is copied that is not zero.
-            compare(memory, self.image.get().map_or(&[], Vec::as_slice), &mut reused.runs);
+    /// Copies the pages of `memory` that may differ from the image.
+    pub(super) fn copy(&self, memory: &[u8]) -> Pages {
+        let mut pages = Pages::default();
+        pages.fill(memory, &self.changed(memory));
+        pages
+    }
+
+    /// Makes `kept` a copy as [`copy`](Self::copy) would, and makes the next time cheap: where the system can tell, only
+    /// the pages that were written since the last time are copied. `watched` belongs to the memory: it says which copy it
+    /// is watched for.
+    pub(super) fn keep(&self, memory: &[u8], kept: &mut Pages, watched: &mut Option<Watched>) {
+        let Some(map) = &self.map else { return kept.fill(memory, &self.changed(memory)) };
+        let mut runs = Vec::new();
+        if watched.is_some() && *watched == kept.watched && map.since(memory, &mut runs) {
+            return kept.update(memory, &runs);
         }
-        reused.fill(memory);
-        reused
+        // Watched from before the copy on, so that nothing is missed.
+        let began = map.begin(memory);
+        *watched = began.then(|| Watched(self.copies.fetch_add(1, Ordering::Relaxed)));
+        kept.watched = *watched;
+        kept.fill(memory, &self.changed(memory));
+    }
+
+    fn changed(&self, memory: &[u8]) -> Vec<Run> {
+        let mut runs = Vec::new();
+        if !self.map.as_ref().is_some_and(|map| map.written(memory, &mut runs)) {
+            runs.clear();
+            // Without an image to compare with, everything is copied that is not zero.
+            compare(memory, self.image.get().map_or(&[], Vec::as_slice), &mut runs);
+        }
+        runs
     }
 }
 
@@ -59,6 +83,8 @@ fn compare(memory: &[u8], image: &[u8], runs: &mut Vec<Run>) {
 
 #[cfg(test)]
 mod tests {
+    use rand_chacha::ChaCha8Rng;
+    use rand_core::{RngCore, SeedableRng};
     use wasm_encoder::{
         ConstExpr, DataSection, ExportKind, ExportSection, MemorySection, MemoryType, Module as Encoded,
     };
@@ -105,27 +131,24 @@ mod tests {
         let finder = Finder::new();
         finder.see_fresh(memory.data(&store));
         write(&mut store, memory);
-        let pages = finder.copy(memory.data(&store), Pages::default());
-        assert_eq!(pages.runs(), WRITTEN);
-        assert_eq!(pages.bytes().len(), 4 * PAGE);
+        let pages = finder.copy(memory.data(&store));
+        assert_eq!(pages.in_order().0, WRITTEN);
+        assert_eq!(pages.len(), 4 * PAGE);
 
         let (mut other, restored) = instance();
         assert_eq!(pages.put_into(restored.data_mut(&mut other)), None, "it has not grown");
         restored.grow(&mut other, 2).unwrap();
         assert_eq!(pages.put_into(restored.data_mut(&mut other)), Some(()));
         assert!(restored.data(&other) == memory.data(&store));
-        // The buffers of an earlier copy hold nothing over.
-        let again = finder.copy(restored.data(&other), finder.copy(memory.data(&store), Pages::default()));
-        assert!(again == pages);
     }
 
     #[test]
     fn comparing_finds_the_same() {
         let (mut store, memory) = instance();
-        let finder = Finder { map: None, image: OnceLock::new() };
+        let finder = Finder { map: None, ..Finder::new() };
         finder.see_fresh(memory.data(&store));
         write(&mut store, memory);
-        assert_eq!(finder.copy(memory.data(&store), Pages::default()).runs(), WRITTEN);
+        assert_eq!(finder.copy(memory.data(&store)).in_order().0, WRITTEN);
     }
 
     #[test]
@@ -135,6 +158,43 @@ mod tests {
         assert_ne!(memory.data(&store).iter().map(|byte| u64::from(*byte)).sum::<u64>(), 0);
         let finder = Finder::new();
         finder.see_fresh(memory.data(&store));
-        assert_eq!(finder.copy(memory.data(&store), Pages::default()).runs(), []);
+        assert_eq!(finder.copy(memory.data(&store)).in_order().0, []);
+    }
+
+    /// What is kept from cell to cell is what a copy of everything would hold, whatever was written or read between, and
+    /// whether or not the system watches.
+    #[test]
+    fn what_is_kept_is_a_copy_of_all_that_changed() {
+        for (seed, finder) in [Finder::new(), Finder { map: None, ..Finder::new() }].iter().cycle().take(16).enumerate()
+        {
+            let mut random = ChaCha8Rng::seed_from_u64(seed as u64);
+            let (mut store, memory) = instance();
+            finder.see_fresh(memory.data(&store));
+            let (mut kept, mut watched) = (Pages::default(), None);
+            for round in 0..30 {
+                if random.next_u32() % 8 == 0 {
+                    memory.grow(&mut store, 1).unwrap();
+                }
+                let pages = memory.data_size(&store) / PAGE;
+                for _ in 0..random.next_u32() % 20 {
+                    let page = random.next_u32() as usize % pages;
+                    if random.next_u32() % 2 == 0 {
+                        memory.data_mut(&mut store)[page * PAGE + 5] = random.next_u32() as u8 | 1;
+                    } else {
+                        std::hint::black_box(memory.data(&store)[page * PAGE]);
+                    }
+                }
+                if random.next_u32() % 10 == 0 {
+                    // As after a rewind: another buffer.
+                    kept = Pages::default();
+                }
+                finder.keep(memory.data(&store), &mut kept, &mut watched);
+                let (mut other, restored) = instance();
+                restored.grow(&mut other, (memory.data_size(&store) / 65_536 - 64) as u64).unwrap();
+                kept.put_into(restored.data_mut(&mut other)).unwrap();
+                assert!(restored.data(&other) == memory.data(&store), "seed {seed}, round {round}");
+                assert!(kept.len() <= memory.data_size(&store), "seed {seed}, round {round}");
+            }
+        }
     }
 }

@@ -12,4 +12,12 @@ impl PageMap {
     pub(super) fn written(&self, _: &[u8], _: &mut Vec<Run>) -> bool {
         match *self {}
     }
+
+    pub(super) fn begin(&self, _: &[u8]) -> bool {
+        match *self {}
+    }
+
+    pub(super) fn since(&self, _: &[u8], _: &mut Vec<Run>) -> bool {
+        match *self {}
+    }
 }
