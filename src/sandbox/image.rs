@@ -90,6 +90,14 @@ impl Image {
         })
     }
 
+    /// How many globals can change.
+    pub(super) fn globals(&self) -> usize {
+        let can_change = |export: &wasmtime::ExportType<'_>| {
+            export.ty().global().is_some_and(|global| global.mutability() == wasmtime::Mutability::Var)
+        };
+        self.pre.module().exports().filter(can_change).count()
+    }
+
     /// The linear memory that an interpreter starts with.
     pub(super) fn memory_bytes(&self) -> u64 {
         let memory = self.pre.module().exports().find_map(|export| export.ty().memory().map(MemoryType::minimum));

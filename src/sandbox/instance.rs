@@ -95,11 +95,6 @@ impl Instance {
         &mut self.store.data_mut().world
     }
 
-    /// Ends the interpreter and gives what it had outside its memory.
-    pub(super) fn into_world(self) -> World {
-        self.store.into_data().world
-    }
-
     /// Bytes of linear memory.
     pub(super) fn memory_bytes(&self) -> u64 {
         self.memory.data_size(&self.store) as u64
@@ -132,7 +127,10 @@ impl Instance {
             return Err(Error::internal("the session's globals are not the image's"));
         }
         let missing = machine.bytes.saturating_sub(self.memory_bytes()) / WASM_PAGE;
-        self.memory.grow(&mut self.store, missing).or_internal("restoring a session's memory")?;
+        self.memory.grow(&mut self.store, missing).map_err(|_| {
+            Error::busy("there is no memory left to go on with the session")
+                .advise("end sessions that are no longer used, or raise Capacity::memory")
+        })?;
         let put = machine.pages.put_into(self.memory.data_mut(&mut self.store));
         put.ok_or("it is too small").or_internal("restoring a session's memory")?;
         for (global, bits) in self.globals.iter().zip(&machine.globals) {

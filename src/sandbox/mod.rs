@@ -1,7 +1,7 @@
 //! CPython as WebAssembly in this process: [`Python`] is the image, shared; a [`Session`] is one interpreter whose
 //! variables persist.
 //!
-//! Read in this order: `session` (a cell becomes an outcome; `options` and `verdict` beside it), `state` and `memory` (what
+//! Read in this order: `session` (a cell becomes an outcome; `options` and `verdict` beside it), `visit` (what happens on the interpreter's thread), `state` and `memory` (what
 //! a session is, as a value), `saved` (the same as a file), `instance` (entering wasm and reading the trap), `guest` (what
 //! it may reach), `wasi` (its calls to the host), `files`, `clock` and `entropy` (what answers them), `output` and `scratch`
 //! (what it leaves), `wire` (what it says), `image` and `snapshot` (where the interpreter comes from), `engine` and
@@ -25,6 +25,7 @@ mod session;
 mod snapshot;
 mod state;
 mod verdict;
+mod visit;
 mod wasi;
 mod wire;
 mod worker;

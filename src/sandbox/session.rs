@@ -1,27 +1,26 @@
 //! One interpreter whose variables persist from cell to cell.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::json;
 
-use super::budget::{Charge, MemoryCap, Place};
+use super::budget::{Charge, Place};
 use super::files::Files;
-use super::guest::{Guest, World};
+use super::files::tree::Tree;
+use super::guest::World;
 use super::image::Image;
-use super::instance::{End, Instance, Turn};
+use super::instance::Turn;
 use super::options::{OnError, SessionOptions};
 use super::outcome::{FileChange, Outcome, Status, Usage};
 use super::scratch::{Scratch, changes};
 use super::snapshot::literal;
 use super::state::{Checkpoint, Interpreter, State};
 use super::verdict::{Spent, cut, death, left, limit, status, unreported};
+use super::visit::{Body, Called, Visit};
 use crate::{Cancel, Error, Result};
-
-/// What our own part of a start may take; it needs well under a millisecond.
-const START: Duration = Duration::from_secs(10);
 
 /// One interpreter whose variables persist from cell to cell, with a `/work` of its own.
 ///
@@ -31,16 +30,16 @@ const START: Duration = Duration::from_secs(10);
 pub struct Session {
     image: Arc<Image>,
     options: SessionOptions,
+    body: Body,
+    /// Texts that every fresh interpreter is given as global variables, and those that the next cell brings.
     bindings: Arc<BTreeMap<String, String>>,
-    instance: Option<Box<Instance>>,
-    /// What the next interpreter starts from, while none is live: its memory, and what it has outside of it. A live one
-    /// has both itself, and what is here is old.
-    resume: Interpreter,
-    world: World,
+    pending: BTreeMap<String, String>,
     scratch: Scratch,
     cells: u32,
     /// The state before the last cell, unless that is undone already.
     before: Option<State>,
+    /// A stop took the variables, since nothing was kept; no cell has run since.
+    lost: bool,
     spent: Spent,
     /// For the bytes of files; memory has charges of its own.
     charge: Charge,
@@ -59,17 +58,21 @@ impl Session {
             );
             return Err(Error::usage(text).advise("allow at least 128 MiB"));
         }
+        if options.on_error == OnError::Rewind && !options.undo {
+            return Err(Error::usage("cells that fail cannot be undone without undo").advise("start it with undo"));
+        }
         let place = image.budget.place()?;
         let (clock, entropy) = options.time_and_entropy();
         let files = Files::new(image.mounts.clone(), options.quota(), options.limits.open_files, clock.wall(0));
+        let world = World { files, clock, entropy };
         Ok(Self {
+            body: Body::Resting { interpreter: Interpreter::Fresh, world },
             bindings: Arc::default(),
-            instance: None,
-            resume: Interpreter::Fresh,
-            world: World { files, clock, entropy },
+            pending: BTreeMap::new(),
             scratch: Scratch::default(),
             cells: 0,
             before: None,
+            lost: false,
             spent: Spent::default(),
             charge: image.budget.charge(),
             _place: place,
@@ -78,83 +81,78 @@ impl Session {
         })
     }
 
-    /// Runs one cell. What Python did wrong is in the outcome; an error is the sandbox's own.
+    /// Runs one cell. What Python did wrong is in the outcome; an error is the sandbox's own, and the session is as it
+    /// was before.
     ///
     /// At most [`Capacity::workers`](crate::Capacity::workers) cells run at once, and a further one waits for its turn;
-    /// its wall limit counts from when it starts.
+    /// its wall limit counts from when it starts. A cell that is cancelled before that has the status `cancelled` too,
+    /// and leaves the session as it was.
     ///
     /// # Errors
-    /// [`is_cancelled`](Error::is_cancelled) when `cancel` came before the cell's turn: the session is as it was.
+    /// [`is_busy`](Error::is_busy) when sessions hold all the memory they may; texts that were bound and do not fit.
     pub fn exec(&mut self, code: &str, cancel: &Cancel) -> Result<Outcome> {
-        self.keep();
-        self.limit_files();
-        self.cells += 1;
         self.spent = Spent::default();
-        let call = format!("__import__('_slm_cell').run({}, {})", literal(code), self.cells);
-        let (turn, memory_bytes) = match self.turn(call, cancel) {
-            Ok(turn) => turn,
-            Err(error) => {
-                self.undo_or_restart();
-                return Err(error);
-            }
+        if cancel.is_cancelled() {
+            return Ok(self.never_ran());
+        }
+        self.limit_files();
+        let number = self.cells.saturating_add(1);
+        let call = format!("__import__('_slm_cell').run({}, {number})", literal(code));
+        let Some(Called { turn, instance, memory_bytes }) = self.visit(call, true, cancel)? else {
+            return Ok(self.never_ran());
         };
+        (self.cells, self.lost) = (number, false);
         let (status, _) = status(&turn.end, turn.inbox.exit);
         let note = match death(&turn.end) {
             Some(why) => Some(self.undo_after(&why)),
-            None if status != Status::Ok && self.options.on_error == OnError::Rewind => self.undo_as_asked(),
-            None => None,
+            None => {
+                if let Some(instance) = instance {
+                    self.body = Body::Live(instance);
+                }
+                (status != Status::Ok && self.options.on_error == OnError::Rewind).then(|| self.undo_as_asked())
+            }
         };
         let files = self.before.as_ref().map(|before| changes(before.world.files.tree(), self.tree(), cancel));
+        self.charge_files();
         Ok(self.outcome(turn, memory_bytes, files.unwrap_or_default(), note))
     }
 
-    /// Binds a text to a global variable, now and in every fresh interpreter.
+    /// Binds a text to a global variable, for the next cell and for every fresh interpreter.
     ///
     /// # Errors
-    /// A name that Python would not take for a variable.
+    /// A name that Python would not take for a variable. Whether the text fits is seen by the next cell.
     pub fn bind_text(&mut self, name: &str, text: &str) -> Result<()> {
         let plain =
             name.chars().enumerate().all(|(at, c)| c == '_' || c.is_ascii_alphabetic() || at > 0 && c.is_ascii_digit());
         if name.is_empty() || !plain {
             return Err(Error::usage(format_args!("{name:?} cannot be the name of a variable")));
         }
-        Arc::make_mut(&mut self.bindings).insert(name.to_owned(), text.to_owned());
-        if self.has_run() {
-            let (texts, cancel) = (json!({ name: text }).to_string(), Cancel::new());
-            let instance = self.ready(&cancel)?;
-            self.instance = Some(self.prepare(instance, "bind", &texts, &cancel)?);
-        }
+        self.pending.insert(name.to_owned(), text.to_owned());
         Ok(())
     }
 
     /// A fresh interpreter over the same files, bindings and arguments. It cannot be undone.
     pub fn restart(&mut self) {
-        if let Some(instance) = self.instance.take() {
-            self.world = instance.into_world();
-        }
-        self.world.files.close_all();
-        (self.resume, self.before) = (Interpreter::Fresh, None);
+        let mut world = self.world().clone();
+        world.files.close_all();
+        self.body = Body::Resting { interpreter: Interpreter::Fresh, world };
+        (self.before, self.lost) = (None, false);
     }
 
     /// Undoes the last cell, variables and files, and says whether there was one to undo: a cell that was stopped is
-    /// undone already, and only the last one can be.
+    /// undone already, and only the last one can be. Files that were put since go too.
     ///
     /// # Errors
     /// A session without [`SessionOptions::undo`], and one whose state was too large to keep.
     pub fn rewind(&mut self) -> Result<bool> {
-        match self.before.take() {
-            _ if !self.options.undo => {
-                Err(Error::usage("this session keeps nothing to go back to").advise("start it with undo"))
-            }
-            None => Ok(false),
-            Some(State { interpreter: Interpreter::Lost, .. }) => {
-                Err(Error::busy("there was no memory left to keep the state before the last cell"))
-            }
-            Some(before) => {
-                self.go_back(before);
-                Ok(true)
-            }
+        if !self.options.undo {
+            return Err(Error::usage("this session keeps nothing to go back to").advise("start it with undo"));
         }
+        if matches!(&self.before, Some(State { interpreter: Interpreter::Lost, .. })) {
+            return Err(Error::busy("there was no memory left to keep the state before the last cell"));
+        }
+        let before = self.before.take();
+        Ok(before.map(|state| self.go_back(state)).is_some())
     }
 
     /// For the next attempt at the same thing: undoes the last one, or, without undo, begins with a fresh interpreter.
@@ -172,18 +170,19 @@ impl Session {
     /// # Errors
     /// [`is_busy`](Error::is_busy) when it does not fit into [`Capacity::memory`](crate::Capacity::memory).
     pub fn checkpoint(&mut self) -> Result<Checkpoint> {
-        let interpreter = match &mut self.instance {
-            Some(instance) => {
+        let interpreter = match &mut self.body {
+            Body::Live(instance) => {
                 let machine = instance.capture(&self.image.finder, self.options.displays());
                 Interpreter::keep(machine, self.image.budget.charge())
             }
-            None => self.resume.clone(),
+            Body::Resting { interpreter, .. } => interpreter.clone(),
         };
-        match interpreter {
-            Interpreter::Lost => Err(Error::busy("there is no memory left to keep a session's state")
-                .advise("drop checkpoints and sessions that are no longer used, or raise Capacity::memory")),
-            interpreter => Ok(Checkpoint::new(self.image.clone(), self.state(interpreter))),
+        let mut files = self.image.budget.charge();
+        if matches!(interpreter, Interpreter::Lost) || !files.set(self.tree().used().bytes) {
+            return Err(Error::busy("there is no memory left to keep a session's state")
+                .advise("drop checkpoints and sessions that are no longer used, or raise Capacity::memory"));
         }
+        Ok(Checkpoint::new(self.image.clone(), self.state(interpreter, self.world().clone()), files))
     }
 
     /// Makes the session what it was, or what another session of the same image was, at a checkpoint. Its limits and
@@ -196,14 +195,16 @@ impl Session {
         state.fits(&self.options.limits)?;
         self.go_back(state);
         self.before = None;
-        self.world.adopt(&self.options);
+        let options = self.options.clone();
+        self.body.world_mut().adopt(&options);
+        self.charge_files();
         Ok(())
     }
 
     /// Another session that begins where this one is, with the same options. From here on neither sees the other.
     ///
     /// What the interpreter holds is the same in both, the state of its random generators as well; what it asks the
-    /// machine for, like `os.urandom`, is not.
+    /// machine for, like `os.urandom`, is not, unless the session is deterministic.
     ///
     /// # Errors
     /// As [`checkpoint`](Self::checkpoint), and [`is_busy`](Error::is_busy) when there are too many sessions.
@@ -218,16 +219,18 @@ impl Session {
     /// whose image was built from the same parts. An interrupted save leaves what was there.
     ///
     /// # Errors
-    /// What the system says of the file, and a session whose state a stop has lost for want of memory to keep it.
+    /// What the system says of the file, and a session whose variables a stop has taken for want of memory to keep them.
     pub fn save(&mut self, path: &Path) -> Result<()> {
-        if matches!(self.resume, Interpreter::Lost) && self.instance.is_none() {
-            return Err(Error::usage("the session's variables were lost by a stop: there is nothing to save"));
+        if self.lost {
+            return Err(Error::usage(
+                "a stop took the session's variables, since there was no room to keep them: it is not saved",
+            ));
         }
         self.checkpoint()?.save(&self.options, path)
     }
 
     /// The session that [`save`](Self::save) wrote. Limits and habits are those of `options`, arguments the saved ones; it
-    /// is deterministic if it was, or if `options` say so.
+    /// is deterministic if it was, with its own seed, or if `options` say so.
     ///
     /// # Errors
     /// A file that is damaged, of another image, or holds more than the limits allow.
@@ -236,7 +239,9 @@ impl Session {
         let state = State::load(image, path, &mut options)?;
         let mut session = Self::new(image.clone(), options)?;
         session.go_back(state);
-        session.world.adopt(&session.options);
+        let options = session.options.clone();
+        session.body.world_mut().adopt(&options);
+        session.charge_files();
         Ok(session)
     }
 
@@ -246,12 +251,11 @@ impl Session {
     /// A file that cannot be read, a name that is taken, and what does not fit into the limits.
     pub fn put_file(&mut self, host: &Path) -> Result<()> {
         self.limit_files();
-        let world = match &mut self.instance {
-            Some(instance) => instance.world_mut(),
-            None => &mut self.world,
-        };
+        let world = self.body.world_mut();
         let now = world.clock.wall(0);
-        self.scratch.put(world.files.tree_mut(), host, now)
+        let put = self.scratch.put(world.files.tree_mut(), host, now);
+        self.charge_files();
+        put
     }
 
     /// Copies every file of `/work` that cells created or modified into the host folder `to`, and names them.
@@ -260,78 +264,59 @@ impl Session {
     }
 
     /// Ends the interpreter: its exit handlers run within what the last cell left of its limits, and what they print
-    /// and how they end is the outcome. `None` when nothing ran that could have left any, and when no time is left for
-    /// them. The files stay, and a later cell starts a fresh interpreter.
+    /// and how they end is the outcome. `None` when nothing ran that could have left any, when nothing is left for them,
+    /// and after a cancel. The files stay, and a later cell starts a fresh interpreter.
     ///
     /// # Errors
     /// The sandbox's own failures; the interpreter is gone then too.
     pub fn finish(&mut self, cancel: &Cancel) -> Result<Option<Outcome>> {
-        if !self.has_run() || left(&self.options, self.spent).0.is_zero() {
+        let (wall, fuel) = left(&self.options, self.spent);
+        if !self.body.has_run() || wall.is_zero() || fuel == Some(0) || cancel.is_cancelled() {
             self.restart();
             return Ok(None);
         }
-        let before = self.now().clone();
-        let end = self.turn("__import__('_slm_cell').finish()".to_owned(), cancel);
-        if let Ok((turn, _)) = &end
-            && death(&turn.end).is_some()
-        {
-            self.world = before.clone();
+        self.limit_files();
+        let before = self.world().clone();
+        let called = self.visit("__import__('_slm_cell').finish()".to_owned(), false, cancel);
+        let Ok(Some(Called { turn, instance, memory_bytes })) = called else {
+            self.restart();
+            return called.map(|_| None);
+        };
+        // What handlers did that did not come to their end is undone with the interpreter.
+        if let Some(instance) = instance {
+            self.body = Body::Live(instance);
         }
         self.restart();
-        let (turn, memory_bytes) = end?;
         let files = changes(before.files.tree(), self.tree(), cancel);
+        self.charge_files();
         Ok(Some(self.outcome(turn, memory_bytes, files, None)))
     }
 
-    /// Whether a cell has entered the interpreter that is live, or that the next one starts from.
-    fn has_run(&self) -> bool {
-        self.instance.is_some() || matches!(self.resume, Interpreter::Kept(_))
-    }
-
     /// Files, clock and random source as they are now.
-    fn now(&self) -> &World {
-        self.instance.as_ref().map_or(&self.world, |instance| instance.world())
+    fn world(&self) -> &World {
+        self.body.world()
     }
 
-    fn tree(&self) -> &super::files::tree::Tree {
-        self.now().files.tree()
+    fn tree(&self) -> &Tree {
+        self.world().files.tree()
     }
 
-    /// Keeps the state as it is now, for an undo. Without one, what is live is not copied.
-    fn keep(&mut self) {
-        let kept = self.before.take().map(|state| state.interpreter.into_pages()).unwrap_or_default();
-        let interpreter = match &mut self.instance {
-            Some(instance) if self.options.undo => {
-                let machine = instance.keep(&self.image.finder, kept, self.options.displays());
-                Interpreter::keep(machine, self.image.budget.charge())
-            }
-            Some(_) => Interpreter::Lost,
-            None => self.resume.clone(),
-        };
-        self.before = Some(self.state(interpreter));
-    }
-
-    /// The state as it is now, with this for its interpreter.
-    fn state(&self, interpreter: Interpreter) -> State {
-        State {
-            interpreter,
-            world: self.now().clone(),
-            scratch: self.scratch.clone(),
-            cells: self.cells,
-            bindings: self.bindings.clone(),
-        }
+    /// The session's state, with these for its interpreter and its world.
+    fn state(&self, interpreter: Interpreter, world: World) -> State {
+        State { interpreter, world, scratch: self.scratch.clone(), cells: self.cells, bindings: self.bindings.clone() }
     }
 
     fn go_back(&mut self, state: State) {
-        self.instance = None;
-        self.resume = state.interpreter;
-        self.world = state.world;
-        self.scratch = state.scratch;
-        self.cells = state.cells;
-        self.bindings = state.bindings;
-        if !self.has_run() {
-            self.world.files.close_all();
+        let State { interpreter, mut world, scratch, cells, bindings } = state;
+        self.lost = matches!(interpreter, Interpreter::Lost);
+        let interpreter = if self.lost { Interpreter::Fresh } else { interpreter };
+        if matches!(interpreter, Interpreter::Fresh) {
+            world.files.close_all();
         }
+        self.body = Body::Resting { interpreter, world };
+        (self.scratch, self.bindings) = (scratch, bindings);
+        // No two cells of a session have one number, undone ones included: it is what tracebacks call them.
+        self.cells = self.cells.max(cells);
     }
 
     /// Goes back to before a cell whose interpreter died, and says so.
@@ -339,120 +324,138 @@ impl Session {
         if let Some(before) = self.before.take() {
             self.go_back(before);
         }
-        match self.resume {
-            Interpreter::Lost => format!(
+        if self.lost {
+            return format!(
                 "the state was reset: after {why} the session goes on in a fresh interpreter, without its variables, and \
                  with its files as they were before the cell"
-            ),
-            _ => format!("the cell was undone: after {why} the session goes on from the state before it"),
+            );
         }
+        format!("the cell was undone: after {why} the session goes on from the state before it")
     }
 
     /// Undoes a cell that failed; what could not be kept stays.
-    fn undo_as_asked(&mut self) -> Option<String> {
+    fn undo_as_asked(&mut self) -> String {
         match self.rewind() {
-            Ok(_) => Some("what the cell did was undone, as asked for cells that fail".to_owned()),
-            Err(error) => Some(format!("what the cell did could not be undone: {error}")),
+            Ok(_) => "what the cell did was undone, as asked for cells that fail".to_owned(),
+            Err(error) => format!("what the cell did could not be undone: {error}"),
         }
     }
 
-    /// Before files can grow: counts those that are there, and lets them grow no further than all sessions may together.
+    /// Before files can grow: lets them grow no further than all sessions may together.
     fn limit_files(&mut self) {
         let (mut quota, used) = (self.options.quota(), self.tree().used().bytes);
         // What is there is there: when it does not fit, nothing can be added.
         let room = if self.charge.set(used) { self.image.budget.left() } else { 0 };
         quota.bytes = quota.bytes.min(used.saturating_add(room));
-        let world = match &mut self.instance {
-            Some(instance) => instance.world_mut(),
-            None => &mut self.world,
-        };
+        let world = self.body.world_mut();
         if world.files.tree().quota() != quota {
             world.files.tree_mut().set_quota(quota);
         }
     }
 
-    /// Enters the interpreter, which is gone afterwards if it died. Gives the size of its memory too.
-    fn turn(&mut self, code: String, cancel: &Cancel) -> Result<(Turn, u64)> {
-        let instance = self.ready(cancel)?;
-        let (image, running) = (self.image.clone(), cancel.clone());
-        let (wall, fuel) = left(&self.options, self.spent);
-        let number = self.cells;
-        let ran = self.image.workers.run(cancel, instance, move |mut instance| {
-            log::debug!("cell {number} runs");
-            let turn = instance.turn(&code, wall, fuel, &running, &image.ticker);
-            (turn, instance)
+    /// After files may have grown. What the state before the last cell holds besides is charged too; if that does not fit,
+    /// the cell cannot be undone any more.
+    fn charge_files(&mut self) {
+        let now = self.tree().used().bytes;
+        let earlier = self.before.as_ref().map_or(0, |before| {
+            let tree = before.world.files.tree();
+            if tree.is_same(self.tree()) { 0 } else { tree.used().bytes }
         });
-        let (turn, instance) = match ran {
-            Ok(ran) => ran,
-            Err(refused) => {
-                self.instance = refused.given;
-                return Err(refused.error);
+        if !self.charge.set(now.saturating_add(earlier)) {
+            let world = self.world().clone();
+            if let Some(before) = &mut self.before {
+                (before.interpreter, before.world) = (Interpreter::Lost, world);
             }
-        };
-        let turn = turn?;
-        self.spent.wall += turn.wall;
-        self.spent.fuel += turn.fuel;
-        let memory_bytes = instance.memory_bytes();
-        self.instance = turn.end.is_alive().then_some(instance);
-        Ok((turn, memory_bytes))
-    }
-
-    /// The live interpreter, or one that starts where the last one stood.
-    fn ready(&mut self, cancel: &Cancel) -> Result<Box<Instance>> {
-        if let Some(instance) = self.instance.take() {
-            return Ok(instance);
+            // What it grew by while others did too was bounded by its own limit.
+            let _ = self.charge.set(now);
         }
-        let limits = &self.options.limits;
-        let memory = MemoryCap::new(limits.memory, self.image.budget.charge());
-        let guest = Guest::new(self.world.clone(), memory, limits);
-        let mut instance = Box::new(Instance::new(&self.image.pre, guest)?);
-        instance.show_fresh(&self.image.finder);
-        let instance = match &self.resume {
-            Interpreter::Kept(kept) => {
-                instance.resume(&kept.machine)?;
-                let displays = self.options.displays();
-                if kept.machine.displays == displays {
-                    instance
-                } else {
-                    let bounds = json!({ "display": displays.0, "displays": displays.1 }).to_string();
-                    self.prepare(instance, "bound", &bounds, cancel)?
-                }
-            }
-            Interpreter::Fresh | Interpreter::Lost => self.begin(instance, cancel)?,
-        };
-        self.resume = Interpreter::Fresh;
-        Ok(instance)
     }
 
-    /// Gives a fresh interpreter its arguments and bindings.
-    fn begin(&self, instance: Box<Instance>, cancel: &Cancel) -> Result<Box<Instance>> {
-        let mut argv = vec!["cell"];
-        argv.extend(self.options.args.iter().map(String::as_str));
+    /// Enters the interpreter with one call, and keeps the state of before it if that is wanted. `None` when it was
+    /// cancelled before its turn: then the session is as it was. An interpreter that lives is the caller's to put back;
+    /// until then, and after an error, the session rests where it was before the call.
+    fn visit(&mut self, code: String, keep: bool, cancel: &Cancel) -> Result<Option<Called>> {
+        let (wall, fuel) = left(&self.options, self.spent);
+        let bindings = self.bound();
         let (display, displays) = self.options.displays();
-        let settings = json!({ "argv": argv, "bind": *self.bindings, "display": display, "displays": displays });
-        self.prepare(instance, "start", &settings.to_string(), cancel)
+        let argv: Vec<_> = ["cell"].into_iter().chain(self.options.args.iter().map(String::as_str)).collect();
+        let start = json!({ "argv": argv, "bind": bindings, "display": display, "displays": displays }).to_string();
+        let bind = !self.pending.is_empty() && self.body.has_run();
+        // Until it is back: the same session without what cannot be in two places.
+        let resting = Body::Resting { interpreter: Interpreter::Fresh, world: self.world().clone() };
+        let visit = Visit {
+            image: self.image.clone(),
+            body: std::mem::replace(&mut self.body, resting),
+            keep: (keep && self.options.undo).then(|| {
+                let before = self.before.as_mut();
+                before
+                    .map_or(Interpreter::Fresh, |before| std::mem::replace(&mut before.interpreter, Interpreter::Lost))
+            }),
+            limits: self.options.limits.clone(),
+            wall,
+            fuel,
+            cancel: cancel.clone(),
+            start,
+            bind: bind.then(|| json!(self.pending).to_string()),
+            code,
+        };
+        let number = self.cells.saturating_add(1);
+        let ran = self.image.workers.run(cancel, Box::new(visit), move |visit| {
+            log::debug!("cell {number} runs");
+            visit.make()
+        });
+        let visited = match ran {
+            Ok(visited) => visited,
+            Err(refused) => {
+                if let Some(visit) = refused.given {
+                    self.body = visit.body;
+                    if let (Some(kept), Some(before)) = (visit.keep, &mut self.before) {
+                        before.interpreter = kept;
+                    }
+                }
+                return if refused.error.is_cancelled() { Ok(None) } else { Err(refused.error) };
+            }
+        };
+        let before = self.state(visited.interpreter, visited.world);
+        match visited.result {
+            Ok(called) => {
+                self.bindings = Arc::new(bindings);
+                self.pending.clear();
+                self.spent.wall += called.turn.wall;
+                self.spent.fuel += called.turn.fuel;
+                if keep {
+                    self.before = Some(State { bindings: self.bindings.clone(), ..before });
+                }
+                Ok(Some(called))
+            }
+            Err(error) => {
+                self.pending.clear();
+                self.go_back(before);
+                self.before = None;
+                if error.is_cancelled() { Ok(None) } else { Err(error) }
+            }
+        }
     }
 
-    /// Calls one of the driver's functions that run nothing of the guest's, with a JSON text. Only the wait for a thread
-    /// can be cancelled.
-    fn prepare(
-        &self,
-        instance: Box<Instance>,
-        function: &str,
-        settings: &str,
-        cancel: &Cancel,
-    ) -> Result<Box<Instance>> {
-        let code = format!("__import__('_slm_cell').{function}({})", literal(settings));
-        let image = self.image.clone();
-        let ran = self.image.workers.run(cancel, instance, move |mut instance| {
-            let turn = instance.turn(&code, START, None, &Cancel::new(), &image.ticker);
-            (turn, instance)
-        });
-        let (turn, instance) = ran.map_err(|refused| refused.error)?;
-        let turn = turn?;
-        match turn.end {
-            End::Returned(0) => Ok(instance),
-            end => Err(Error::internal(format_args!("{end:?}: {}", turn.stderr.text)).context("preparing a session")),
+    /// All texts that are bound, those of the next cell included.
+    fn bound(&self) -> BTreeMap<String, String> {
+        let mut bound = (*self.bindings).clone();
+        bound.extend(self.pending.clone());
+        bound
+    }
+
+    /// Of a cell that was cancelled before it began.
+    fn never_ran(&self) -> Outcome {
+        Outcome {
+            status: Status::Cancelled,
+            usage: Usage {
+                metering: "wasmtime",
+                memory_bytes: self.image.memory_bytes(),
+                scratch_bytes: self.tree().used().bytes,
+                ..Usage::default()
+            },
+            note: Some("the cell was cancelled before it began".to_owned()),
+            ..Outcome::default()
         }
     }
 
@@ -480,5 +483,11 @@ impl Session {
             stdout: turn.stdout.text,
             stderr: turn.stderr.text,
         }
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("options", &self.options).field("cells", &self.cells).finish_non_exhaustive()
     }
 }

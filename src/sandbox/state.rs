@@ -1,6 +1,7 @@
 //! What a session is, as a value: kept before each cell, handed out as a [`Checkpoint`], written into a file.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -87,10 +88,16 @@ impl State {
             Interpreter::Kept(kept) => kept.machine.bytes,
             Interpreter::Fresh | Interpreter::Lost => 0,
         };
-        let files = self.world.files.tree().used().bytes;
-        for (what, bytes, allowed) in [("memory", memory, limits.memory), ("files", files, limits.scratch)] {
-            if bytes > allowed {
-                let text = format!("the state holds {bytes} bytes of {what}, and {allowed} are allowed");
+        let files = &self.world.files;
+        let used = files.tree().used();
+        for (what, holds, allowed) in [
+            ("bytes of memory", memory, limits.memory),
+            ("bytes of files", used.bytes, limits.scratch),
+            ("files and folders", used.entries, limits.entries),
+            ("open files", files.opened().len() as u64, limits.open_files.saturating_add(8)),
+        ] {
+            if holds > allowed {
+                let text = format!("the state holds {holds} {what}, and {allowed} are allowed");
                 return Err(Error::usage(text).advise("allow as much as the session had that it is from"));
             }
         }
@@ -125,8 +132,7 @@ impl State {
         Saved { head, pages, contents }
     }
 
-    /// What [`Checkpoint::save`] wrote. `options` get the saved arguments, and the saved determinism unless they have
-    /// their own.
+    /// What [`Checkpoint::save`] wrote. `options` get the saved arguments and, if it was deterministic, its seed.
     ///
     /// # Errors
     /// A file that cannot be read, is damaged, of another image, or holds more than the limits allow.
@@ -152,6 +158,9 @@ impl State {
         let interpreter = match head.machine {
             None => Interpreter::Fresh,
             Some(saved::Machine { bytes, globals, runs, displays }) => {
+                if globals.len() != image.globals() {
+                    return Err(refused(&"it is damaged: its globals are not the image's"));
+                }
                 let runs: Vec<_> = runs.into_iter().map(|(first, count)| Run { first, count }).collect();
                 let machine = Machine { bytes, globals, pages: Pages::new(&runs, pages), displays };
                 match Interpreter::keep(machine, image.budget.charge()) {
@@ -164,7 +173,7 @@ impl State {
             None => (Clock::real(head.age), Entropy::System),
             Some(Deterministic { seed, drawn }) => (Clock::counted(head.age), Entropy::seeded(*seed, *drawn)),
         };
-        options.deterministic = options.deterministic.or(head.deterministic.map(|saved| saved.seed));
+        options.deterministic = head.deterministic.map(|saved| saved.seed).or(options.deterministic);
         options.args = head.args;
         let tree = tree(options.quota(), head.next, head.entries, &contents).map_err(|why| refused(&why))?;
         let opened = head.descriptors.into_iter().map(Opened::from).collect();
@@ -261,11 +270,13 @@ impl World {
 pub struct Checkpoint {
     image: Arc<Image>,
     state: State,
+    /// For the bytes of its files.
+    _charge: Arc<Charge>,
 }
 
 impl Checkpoint {
-    pub(super) fn new(image: Arc<Image>, state: State) -> Self {
-        Self { image, state }
+    pub(super) fn new(image: Arc<Image>, state: State, charge: Charge) -> Self {
+        Self { image, state, _charge: Arc::new(charge) }
     }
 
     /// The state, for a session of `image`.
@@ -286,7 +297,14 @@ impl Checkpoint {
         let mut file =
             tempfile::Builder::new().prefix(".saving-").tempfile_in(folder).map_err(|error| refused(&error))?;
         file.write_all(&bytes).map_err(|error| refused(&error))?;
+        file.as_file().sync_all().map_err(|error| refused(&error))?;
         file.persist(path).map_err(|error| refused(&error.error))?;
         Ok(())
+    }
+}
+
+impl fmt::Debug for Checkpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Checkpoint").field("cells", &self.state.cells).finish_non_exhaustive()
     }
 }

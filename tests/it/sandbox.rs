@@ -291,7 +291,7 @@ fn a_session_too_many_is_refused_until_another_ends() {
     let python = python(|capacity| capacity.sessions(2));
     let open = || python.session(SessionOptions::new(Limits::default()));
     let (first, _second) = (open().expect("a session"), open().expect("a session"));
-    let refused = open().err().expect("an error");
+    let refused = open().expect_err("an error");
     assert!(refused.is_busy() && refused.advice().is_some(), "{refused:?}");
     drop(first);
     assert_eq!(run(&mut open().expect("a session"), "print(1)").stdout, "1\n");

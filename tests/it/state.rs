@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use slm_code_interpreter::{
-    Cancel, Config, Limits, OnError, Outcome, Overrides, Progress, Python, Session, SessionOptions, Status,
+    Cancel, Capacity, Config, Limits, OnError, Outcome, Overrides, Progress, Python, Session, SessionOptions, Status,
 };
 
 fn python() -> &'static Python {
@@ -271,7 +271,7 @@ fn what_is_no_session_is_refused_with_a_reason() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("session");
     let refused = |path: &std::path::Path, options: SessionOptions| {
-        let error = Session::load(python(), path, options).err().expect("refused");
+        let error = Session::load(python(), path, options).expect_err("refused");
         assert!(error.is_usage(), "{error}");
         error.to_string()
     };
@@ -293,4 +293,84 @@ fn what_is_no_session_is_refused_with_a_reason() {
     bytes[20] ^= 1;
     std::fs::write(&path, &bytes).expect("written");
     assert!(refused(&path, options()).contains("another Python image"));
+}
+
+#[test]
+fn a_cell_that_is_cancelled_before_it_begins_leaves_the_session_as_it_was() {
+    for undo in [true, false] {
+        let mut session = python().session(options().undo(undo)).expect("a session");
+        prints(&mut session, FIRST);
+        let cancel = Cancel::new();
+        cancel.cancel();
+        let outcome = session.exec("x = 0", &cancel).expect("an outcome");
+        assert_eq!((outcome.status, outcome.files.len()), (Status::Cancelled, 0));
+        assert_eq!(prints(&mut session, LOOK), AFTER_FIRST, "undo {undo}");
+    }
+}
+
+#[test]
+fn a_text_that_cannot_be_bound_costs_nothing_else() {
+    let mut session = first();
+    let text = "a long text ".repeat(4 << 20);
+    let small = Limits::default().memory(128 << 20).wall(Duration::from_secs(60));
+    let mut small = python().session(SessionOptions::new(small)).expect("a session");
+    prints(&mut small, FIRST);
+    small.bind_text("user_input", &text).expect("a name");
+    let error = small.exec("1", &Cancel::new()).expect_err("it does not fit");
+    assert!(error.is_usage() && error.to_string().contains("do not fit"), "{error}");
+    assert_eq!(prints(&mut small, LOOK), AFTER_FIRST);
+    // A cell that stands in for the driver spoils its own session, and no more than a cell's limits of it.
+    prints(&mut session, "import sys\nsys.modules['_slm_cell'].bind = lambda text: 1 / 0");
+    session.bind_text("user_input", "text").expect("a name");
+    let error = session.exec("1", &Cancel::new()).expect_err("it is not taken");
+    assert!(error.is_usage(), "{error}");
+    assert_eq!(prints(&mut session, LOOK), AFTER_FIRST);
+    session.restart();
+    session.bind_text("user_input", "text").expect("a name");
+    assert_eq!(prints(&mut session, "print(user_input)"), "text\n");
+}
+
+#[test]
+fn what_the_driver_is_told_is_part_of_a_cells_limits() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("session");
+    let mut session = session();
+    prints(&mut session, "import sys, time\nsys.modules['_slm_cell'].bound = lambda text: time.sleep(600)");
+    session.save(&path).expect("saved");
+    let limits = Limits::default().wall(Duration::from_millis(500)).display(1 << 20);
+    let mut loaded = Session::load(python(), &path, SessionOptions::new(limits)).expect("loaded");
+    let began = std::time::Instant::now();
+    let ended = loaded.exec("1", &Cancel::new());
+    assert!(ended.is_err() || ended.is_ok_and(|outcome| outcome.status == Status::Timeout));
+    assert!(began.elapsed() < Duration::from_secs(60), "it slept on");
+}
+
+#[test]
+fn files_of_all_sessions_and_checkpoints_share_one_bound() {
+    let mut config = Config::resolve(Overrides::default()).expect("the settings");
+    config.capacity = Capacity::default().memory(100 << 20);
+    let python = Python::open(&config, &Progress::default(), &Cancel::new()).expect("the image");
+    let fill = "
+import os
+fd, kept = os.open('/work/f', os.O_CREAT | os.O_WRONLY), 0
+try:
+    while True: kept += os.write(fd, bytes(1 << 20))
+except OSError as error: print(kept >> 20, error.errno)
+";
+    let mut first = python.session(options()).expect("a session");
+    assert_eq!(prints(&mut first, fill), "64 51\n");
+    let mut second = python.session(options()).expect("a session");
+    let left: u64 = prints(&mut second, fill).split(' ').next().and_then(|text| text.parse().ok()).expect("a number");
+    assert!(left < 40, "{left} MiB");
+    assert!(first.checkpoint().expect_err("no room").is_busy());
+    drop(first);
+    let mut third = python.session(options()).expect("a session");
+    let left: u64 = prints(&mut third, fill).split(' ').next().and_then(|text| text.parse().ok()).expect("a number");
+    assert!(left >= 60, "{left} MiB");
+}
+
+#[test]
+fn options_that_contradict_each_other_are_refused() {
+    let contradiction = options().undo(false).on_error(OnError::Rewind);
+    assert!(python().session(contradiction).expect_err("refused").is_usage());
 }
