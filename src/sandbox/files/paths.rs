@@ -97,7 +97,7 @@ impl Files {
         let Some(name) = end.name else { return Err(Errno::Isdir) };
         let kind = self.kind(self.lookup(end.folder, name)?)?;
         match end.folder {
-            _ if end.slash && kind == Kind::File => Err(Errno::Notdir),
+            _ if end.slash && kind != Kind::Folder => Err(Errno::Notdir),
             Place::Tree(folder) => self.tree.unlink(folder, name, now),
             _ => Err(Errno::Rofs),
         }
@@ -107,7 +107,7 @@ impl Files {
         let (old, new) = (self.walk(from.0, from.1)?, self.walk(to.0, to.1)?);
         let (Some(old_name), Some(new_name)) = (old.name, new.name) else { return Err(Errno::Inval) };
         let kind = self.kind(self.lookup(old.folder, old_name)?)?;
-        if kind == Kind::File && (old.slash || new.slash) {
+        if kind != Kind::Folder && (old.slash || new.slash) {
             return Err(Errno::Notdir);
         }
         match (old.folder, new.folder) {
@@ -165,6 +165,7 @@ impl Files {
             }
             Place::Host(_) if how.write || how.truncate => Err(Errno::Rofs),
             Place::Host(node) => self.mounts.open(node).map(Content::Host),
+            Place::Device(device) => Ok(Content::Device(device)),
             Place::Hub(_) => Err(Errno::Isdir),
         }
     }

@@ -7,7 +7,7 @@ use super::listing::Walks;
 use super::mounts::{HostNode, Source, source_name};
 use super::table::{Content, Descriptor, File, Folder, Stream, Table};
 use super::tree::{Ino, Tree};
-use super::{Files, Hub, KNOWN_FLAGS, Kind, Mounts, PREOPENED, PREOPENS, Place, held};
+use super::{Device, Files, Hub, KNOWN_FLAGS, Kind, Mounts, PREOPENED, PREOPENS, Place, held};
 
 /// One that is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub(in super::super) enum Target {
     Preopen(u8),
     /// A file or folder of the session's own.
     Scratch(u32),
-    /// A read-only file or folder, as the guest names it.
+    /// A read-only file or folder or a device, as the guest names it.
     Library(String),
 }
 
@@ -113,6 +113,7 @@ impl Files {
         };
         let kind = self.kind(place).map_err(|_| "a file is open that is not there")?;
         let content = match place {
+            Place::Device(device) => Content::Device(device),
             _ if kind == Kind::Folder => {
                 return Ok(Descriptor::Folder(Folder { place, preopen: None }));
             }
@@ -129,14 +130,17 @@ impl Files {
         Ok(match place {
             Place::Tree(ino) => Target::Scratch(ino.0),
             Place::Hub(hub) => Target::Library(hub.path().into()),
+            Place::Device(device) => Target::Library(device.path().into()),
             Place::Host(node) => Target::Library(self.mounts.path(node)?),
         })
     }
 
-    /// The read-only file or folder of this name.
+    /// The read-only file or folder, or the device, of this name.
     fn named(&self, path: &str) -> Option<Place> {
-        if let Some(hub) = [Hub::Root, Hub::Usr, Hub::Local].into_iter().find(|hub| hub.path() == path) {
-            return Some(Place::Hub(hub));
+        let hub = Hub::ALL.into_iter().find(|hub| hub.path() == path).map(Place::Hub);
+        let device = Device::ALL.into_iter().find(|device| device.path() == path).map(Place::Device);
+        if let Some(place) = hub.or(device) {
+            return Some(place);
         }
         // The longer name first, since the other is its beginning.
         [Source::MplData, Source::Lib]

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::Place;
 use super::errno::Errno;
+use super::hub::{Device, Place};
 use super::mounts::HostFile;
 use super::tree::Ino;
 
@@ -45,6 +45,7 @@ pub(super) struct File {
 pub(super) enum Content {
     Tree(Ino),
     Host(Arc<HostFile>),
+    Device(Device),
 }
 
 impl Descriptor {
