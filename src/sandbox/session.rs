@@ -351,7 +351,8 @@ impl Session {
         }
     }
 
-    /// Before files can grow: counts those that are there, and lets them grow no further than all sessions may together.
+    /// Before files can be used: opens the streams again that a cell has closed, counts the files that are there, and
+    /// lets them grow no further than all sessions may together.
     fn limit_files(&mut self) {
         let (mut quota, used) = (self.options.quota(), self.tree().used().bytes);
         // What is there is there: when it does not fit, nothing can be added.
@@ -361,6 +362,7 @@ impl Session {
             Some(instance) => instance.world_mut(),
             None => &mut self.world,
         };
+        world.files.reopen_streams();
         if world.files.tree().quota() != quota {
             world.files.tree_mut().set_quota(quota);
         }

@@ -115,6 +115,14 @@ impl Files {
         self.walks = Walks::default();
     }
 
+    /// Opens those of the three streams again that are closed, except where a file has the number.
+    pub(super) fn reopen_streams(&mut self) {
+        for (fd, stream) in (0..).zip(Stream::ALL) {
+            // Refused when the number is taken.
+            let _ = self.table.place(fd, Descriptor::Stream(stream));
+        }
+    }
+
     fn kind(&self, place: Place) -> Result<Kind, Errno> {
         let is_folder = match place {
             Place::Hub(_) => true,
@@ -204,7 +212,7 @@ impl Files {
 
 /// The descriptors that are open from the start.
 fn given(open_files: u64) -> Table {
-    let streams = [Stream::Stdin, Stream::Stdout, Stream::Stderr].map(Descriptor::Stream);
+    let streams = Stream::ALL.map(Descriptor::Stream);
     let folders =
         PREOPENS.iter().zip(PREOPENED).map(|(name, place)| Descriptor::Folder(Folder { place, preopen: Some(name) }));
     Table::new(streams.into_iter().chain(folders), open_files)

@@ -35,8 +35,6 @@ pub(in super::super) enum Target {
     Library(String),
 }
 
-const STREAMS: [Stream; 3] = [Stream::Stdin, Stream::Stdout, Stream::Stderr];
-
 impl Files {
     /// Every open descriptor, by number.
     pub(in super::super) fn opened(&self) -> Vec<Opened> {
@@ -45,7 +43,7 @@ impl Files {
         let of = |place| self.target(place).unwrap_or(Target::Library("/".into()));
         let one = |(number, descriptor): (u32, &Descriptor)| match descriptor {
             Descriptor::Stream(stream) => {
-                plain(number, Target::Stream(index(STREAMS.iter().position(|other| other == stream))))
+                plain(number, Target::Stream(index(Stream::ALL.iter().position(|other| other == stream))))
             }
             Descriptor::Folder(Folder { preopen: Some(name), .. }) => {
                 plain(number, Target::Preopen(index(PREOPENS.iter().position(|other| other == name))))
@@ -74,7 +72,7 @@ impl Files {
         opened: Vec<Opened>,
     ) -> Result<Self, &'static str> {
         let mut files = Self { tree, table: Table::new([], open_files), mounts, walks: Walks::default() };
-        let most = open_files.saturating_add((STREAMS.len() + PREOPENS.len()) as u64);
+        let most = open_files.saturating_add((Stream::ALL.len() + PREOPENS.len()) as u64);
         for one in opened {
             if u64::from(one.number) >= most {
                 return Err("a descriptor has a number that none can have");
@@ -100,7 +98,7 @@ impl Files {
         }
         let place = match target {
             Target::Stream(index) => {
-                let stream = STREAMS.get(usize::from(index)).ok_or("there is no such stream")?;
+                let stream = Stream::ALL.get(usize::from(index)).ok_or("there is no such stream")?;
                 return Ok(Descriptor::Stream(*stream));
             }
             Target::Preopen(index) => {

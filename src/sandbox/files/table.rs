@@ -23,6 +23,11 @@ pub(in super::super) enum Stream {
     Stderr,
 }
 
+impl Stream {
+    /// By their numbers.
+    pub(super) const ALL: [Self; 3] = [Self::Stdin, Self::Stdout, Self::Stderr];
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Folder {
     pub(super) place: Place,

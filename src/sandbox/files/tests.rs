@@ -402,7 +402,7 @@ fn opening_goes_by_posix() {
         (".", exclusive, Errno::Exist),
         ("f", FOLDER, Errno::Notdir),
         ("f/", READ, Errno::Notdir),
-        ("f/", WRITE, Errno::Notdir),
+        ("f/", WRITE, Errno::Isdir),
         ("new/", WRITE, Errno::Isdir),
         ("d", WRITE, Errno::Isdir),
         ("d", OpenHow { write: true, ..READ }, Errno::Isdir),
@@ -451,7 +451,8 @@ fn changes_of_names_go_by_posix() {
     assert_eq!(files.unlink(WORK, "e/", 5), Err(Errno::Isdir));
     assert_eq!(files.unlink(TMP, "g/", 5), Err(Errno::Notdir));
     assert_eq!(files.remove_folder(TMP, "g", 5), Err(Errno::Notdir));
-    assert_eq!(files.remove_folder(WORK, "e/.", 5), Ok(()));
+    assert_eq!(files.remove_folder(WORK, "e/.", 5), Err(Errno::Inval));
+    assert_eq!(files.remove_folder(WORK, "e/", 5), Ok(()));
     for path in [".", "..", "../work/."] {
         assert!(files.remove_folder(WORK, path, 5).is_err(), "{path}");
         assert_eq!(files.create_folder(WORK, path, 5), Err(Errno::Exist), "{path}");
@@ -598,6 +599,24 @@ fn closing_all_is_the_state_of_a_fresh_interpreter() {
     assert_eq!(names(&mut files, WORK, 4096).unwrap()[2..], ["kept"]);
     assert_eq!(files.tree().used().entries, 1);
     assert_eq!((0..6).filter(|_| files.open(WORK, "kept", READ, 5).is_ok()).count(), 6, "all of them are free again");
+}
+
+#[test]
+fn streams_that_were_closed_are_there_again() {
+    let (_host, mut files) = files();
+    for fd in [0, 1, 2] {
+        files.close(fd).unwrap();
+    }
+    let own = files.open(WORK, "f", BOTH, 5).unwrap();
+    assert_eq!(own, 0, "it has the lowest number");
+    files.reopen_streams();
+    assert_eq!(files.stream(0), Ok(None), "what the program has open stays");
+    assert_eq!((files.stream(1), files.stream(2)), (Ok(Some(Stream::Stdout)), Ok(Some(Stream::Stderr))));
+    files.close(own).unwrap();
+    files.reopen_streams();
+    files.reopen_streams();
+    assert_eq!(files.stream(0), Ok(Some(Stream::Stdin)));
+    assert_eq!((0..7).filter(|_| files.open(WORK, "f", READ, 5).is_ok()).count(), 6, "a stream is not counted");
 }
 
 #[test]
