@@ -118,8 +118,12 @@ impl Files {
     /// Opens those of the three streams again that are closed, except where a file has the number.
     pub(super) fn reopen_streams(&mut self) {
         for (fd, stream) in (0..).zip(Stream::ALL) {
-            // Refused when the number is taken.
-            let _ = self.table.place(fd, Descriptor::Stream(stream));
+            let is_it = |descriptor: &Descriptor| matches!(descriptor, Descriptor::Stream(one) if *one == stream);
+            // One that has another number stays the only one: streams do not count, and would pile up.
+            if !self.table.iter().any(|(_, descriptor)| is_it(descriptor)) {
+                // Refused when the number is taken.
+                let _ = self.table.place(fd, Descriptor::Stream(stream));
+            }
         }
     }
 

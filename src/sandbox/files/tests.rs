@@ -616,7 +616,15 @@ fn streams_that_were_closed_are_there_again() {
     files.reopen_streams();
     files.reopen_streams();
     assert_eq!(files.stream(0), Ok(Some(Stream::Stdin)));
-    assert_eq!((0..7).filter(|_| files.open(WORK, "f", READ, 5).is_ok()).count(), 6, "a stream is not counted");
+    let opened: Vec<_> = (0..7).filter_map(|_| files.open(WORK, "f", READ, 5).ok()).collect();
+    assert_eq!(opened.len(), 6, "a stream is not counted");
+    files.renumber(2, opened[0]).unwrap();
+    files.reopen_streams();
+    assert_eq!(
+        (files.stream(opened[0]), files.stream(2)),
+        (Ok(Some(Stream::Stderr)), Err(Errno::Badf)),
+        "it has moved"
+    );
 }
 
 #[test]
