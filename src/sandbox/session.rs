@@ -209,8 +209,9 @@ impl Session {
         Ok(fork)
     }
 
-    /// Writes the session into one file: variables, files, counters. It can be [loaded](Self::load) on any machine
-    /// whose image was built from the same parts. An interrupted save leaves what was there.
+    /// Writes the session into one file: variables, files, counters. It can be [loaded](Self::load) where the image has
+    /// the same snapshot, as when it is built from the same parts on a machine of this kind. An interrupted save leaves
+    /// what was there.
     ///
     /// # Errors
     /// What the system says of the file, and a session whose state a stop has lost for want of memory to keep it.

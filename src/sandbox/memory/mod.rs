@@ -13,6 +13,7 @@ mod pages;
 use std::sync::OnceLock;
 
 pub(super) use pages::{PAGE, Pages, Run};
+pub(super) use platform::reread;
 
 /// Finds and copies what an interpreter wrote.
 pub(super) struct Finder {
