@@ -50,6 +50,7 @@ _originals = ()
 #: Modules that must be found under their names, whatever a cell did to sys.modules.
 _pinned = {}
 _streams = {}
+_OUTPUTS = ("stdout", 1), ("stderr", 2)
 #: The states of global random generators, as writable bytes; the image's build puts them here (see wasm/memory.py).
 twisters = []
 #: Memory that is given back when a MemoryError has to be reported.
@@ -71,8 +72,8 @@ def install(additions, pinned, ours):
     _pinned.update({name: _modules[name] for name in pinned if name in _modules})
     _parked.clear()
     # Write-through: what print() has written must be with the host when a trap ends the cell.
-    for name, fd in (("stdout", 1), ("stderr", 2)):
-        _streams[name] = _sys[name] = _sys[f"__{name}__"] = _stream(name, fd)
+    for name, fd in _OUTPUTS:
+        _sys[name] = _renew(name, fd)
     # A module planted in the scratch folder must never stand in for one of the library, and importing one must not
     # leave a `__pycache__` among the user's files.
     sys.path[:] = [entry for entry in sys.path if entry not in ("", ".", WORK)] + [WORK]
@@ -111,6 +112,9 @@ def enter(main):
         _fill_ballast()
     # Without it exec() would hand the driver's private builtins to the cell.
     main.setdefault("__builtins__", builtins)
+    for name, fd in _OUTPUTS:
+        if _closed(_streams[name]):  # with its descriptor, which the host has opened again since
+            _sys[name] = _renew(name, fd)
     while _parked:
         mapping, key, value = _parked.pop()
         if value is _MISSING:
@@ -143,7 +147,7 @@ def quiet():
 
 def leave(main):
     """Makes the world pristine again: a cell has ended. Everything written so far is handed to the host."""
-    for name, fd in (("stdout", 1), ("stderr", 2)):
+    for name, fd in _OUTPUTS:
         _settle(name, fd)
     # The originals come first in `builtins`, in their order, unless a cell deleted one: this finds any change.
     if any(map(_is_not, _live.values(), _originals)) or len(_live) < len(_originals):
@@ -246,8 +250,16 @@ def _settle(name, fd):
         _parked.append((_sys, name, ours))
         intact = False
     if not intact:
-        ours = _streams[name] = _sys[f"__{name}__"] = _stream(name, fd)
+        try:
+            ours = _renew(name, fd)
+        except OSError:
+            pass  # its descriptor is closed as well: the next cell begins with a new one
     _sys[name] = ours
+
+
+def _renew(name, fd):
+    ours = _streams[name] = _sys[f"__{name}__"] = _stream(name, fd)
+    return ours
 
 
 def _flush(stream):

@@ -8,7 +8,7 @@ mod wire;
 /// Frames as a cell sends them, separated by NUL, which JSON cannot hold. Whatever they are, what is kept of them is
 /// bounded by what was sent, and what was refused changes nothing.
 pub fn wire(bytes: &[u8]) {
-    let mut inbox = wire::Inbox::default();
+    let mut inbox = wire::Inbox::new(4 << 20, 16 << 20);
     for frame in bytes.split(|byte| *byte == 0) {
         let before = kept(&inbox);
         if inbox.receive(frame).is_err() {

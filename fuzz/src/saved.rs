@@ -1,7 +1,7 @@
 //! A saved session, which anybody may have written.
 
 #[path = "../../src/sandbox/saved.rs"]
-#[allow(clippy::module_inception, reason = "the program's name for it")]
+#[allow(clippy::module_inception, unused_imports, reason = "the program's name for it, and not all of it is fuzzed")]
 mod saved;
 
 use std::io::Write;
@@ -24,9 +24,10 @@ pub fn saved(bytes: &[u8]) {
         1 => framed(bytes),
         _ => framed(&compressed(bytes)),
     };
-    let bounds = saved::Bounds { image: IMAGE, memory: MEMORY, scratch: SCRATCH };
+    let bounds = saved::Bounds { image: IMAGE, memory: MEMORY, scratch: SCRATCH, entries: 100, open_files: 10 };
     let Ok(read) = saved::decode(&file, &bounds) else { return };
-    assert!(read.pages.len() as u64 <= MEMORY && read.contents.len() as u64 <= SCRATCH);
+    assert!(read.texts.len().max(read.pages.len()) as u64 <= MEMORY && read.contents.len() as u64 <= SCRATCH);
+    assert!(read.head.entries.len() <= 102 && read.head.descriptors.len() <= 18);
     let again = saved::encode(&read, &IMAGE).expect("it can be written");
     assert!(saved::decode(&again, &bounds) == Ok(read), "it reads another session than it wrote");
 }

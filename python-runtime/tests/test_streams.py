@@ -48,6 +48,18 @@ class Streams(GuestCase):
                 self.assertOk("print('back')\nprint('here', file=sys.stderr)")
                 self.assertEqual((self.written(1), self.written(2)), (b"back\n", b"here\n"))
 
+    def test_a_stream_closed_with_its_descriptor_is_back_when_the_descriptor_is(self):
+        for name, fd in (("stdout", 1), ("stderr", 2)):
+            with self.subTest(name):
+                kept = os.dup(fd)
+                try:
+                    self.assertOk(f"import os, sys\nsys.{name}.close()\nos.close({fd})")
+                finally:
+                    os.dup2(kept, fd)
+                    os.close(kept)
+                self.assertOk(f"print('back', file=sys.{name})")
+                self.assertEqual(self.written(fd), b"back\n")
+
     def test_a_cells_own_stream_stays_in_the_session(self):
         self.assertOk("import io, sys\nsys.stdout = mine = io.StringIO()\nprint('one')")
         self.assertIs(sys.stdout, sys.__stdout__)

@@ -13,7 +13,7 @@ use super::engine::{self, Ticker};
 use super::files::{Mounts, PREOPENS};
 use super::guest::Guest;
 use super::instance;
-use super::memory::Finder;
+use super::memory::{Finder, reread};
 use super::snapshot::{self, Built, Recipe};
 use super::worker::{Workers, stay_on_worker};
 use crate::capacity::machine_memory;
@@ -43,8 +43,19 @@ const SNAPSHOT: &str = "snapshot.blake3";
 
 const WASM_PAGE: u64 = 64 << 10;
 
-/// What happens to the wasm before it is a snapshot, and what it is given meanwhile.
-const BUILDERS: [&str; 2] = [include_str!("snapshot.rs"), include_str!("guest.rs")];
+/// What happens to the wasm before it is a snapshot, and what it finds and so may remember: its environment, folders,
+/// time and random bytes. How the rest of the calls is answered is no part of it, so that not every change of `files`
+/// and `wasi` costs a build: a snapshot is as good with a host that has been mended since. Nor could a session be mixed
+/// up with another's snapshot by that: a saved one names the snapshot by its content.
+const BUILDERS: [&str; 7] = [
+    include_str!("snapshot.rs"),
+    include_str!("guest.rs"),
+    include_str!("clock.rs"),
+    include_str!("entropy.rs"),
+    include_str!("files/mod.rs"),
+    include_str!("files/hub.rs"),
+    include_str!("wasi/process.rs"),
+];
 
 /// A loaded image, with what runs its instances.
 pub(super) struct Image {
@@ -190,7 +201,12 @@ fn build(wheel: &Folder, staging: &Path, progress: &Progress, cancel: &Cancel) -
         std::fs::write(&path, bytes).or_internal(format_args!("writing {}", path.display()))
     };
     write(SNAPSHOT, snapshot.to_hex().as_bytes())?;
-    progress.during("writing the image", Some(code.len() as u64), || write(CODE, &code))
+    progress.during("writing the image", Some(code.len() as u64), || {
+        write(CODE, &code)?;
+        drop(code);
+        reread(&staging.join(CODE));
+        Ok(())
+    })
 }
 
 #[cfg(test)]

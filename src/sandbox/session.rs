@@ -215,8 +215,9 @@ impl Session {
         Ok(fork)
     }
 
-    /// Writes the session into one file: variables, files, counters. It can be [loaded](Self::load) on any machine
-    /// whose image was built from the same parts. An interrupted save leaves what was there.
+    /// Writes the session into one file: variables, files, counters. It can be [loaded](Self::load) where the image has
+    /// the same snapshot, as when it is built from the same parts on a machine of this kind. An interrupted save leaves
+    /// what was there.
     ///
     /// # Errors
     /// What the system says of the file, and a session whose variables a stop has taken for want of memory to keep them.
@@ -341,13 +342,15 @@ impl Session {
         }
     }
 
-    /// Before files can grow: lets them grow no further than all sessions may together.
+    /// Before files can be used: opens the streams again that a cell has closed, counts the files that are there, and
+    /// lets them grow no further than all sessions may together.
     fn limit_files(&mut self) {
         let (mut quota, used) = (self.options.quota(), self.tree().used().bytes);
         // What is there is there: when it does not fit, nothing can be added.
         let room = if self.charge.set(used) { self.image.budget.left() } else { 0 };
         quota.bytes = quota.bytes.min(used.saturating_add(room));
         let world = self.body.world_mut();
+        world.files.reopen_streams();
         if world.files.tree().quota() != quota {
             world.files.tree_mut().set_quota(quota);
         }

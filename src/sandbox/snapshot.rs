@@ -37,7 +37,7 @@ const WALL: Duration = Duration::from_secs(300);
 const QUOTA: Quota = Quota { bytes: 64 << 20, entries: 1024, depth: 32 };
 const OPEN_FILES: u64 = 64;
 
-/// The seed of its random bytes. With it and virtual time the same parts give the same snapshot on every machine.
+/// The seed of its random bytes. With it and virtual time the same parts give the same snapshot on machines of one kind.
 const SEED: u64 = 0;
 
 /// What is put into the interpreter before the snapshot.
@@ -52,7 +52,7 @@ pub(super) struct Recipe<'a> {
 pub(super) struct Built {
     /// The machine code of the snapshot.
     pub(super) code: Vec<u8>,
-    /// The hash of the snapshot itself, which is the same wherever it is built from the same parts.
+    /// The hash of the snapshot itself, which does not depend on when and by whom it was built.
     pub(super) snapshot: blake3::Hash,
 }
 

@@ -117,19 +117,20 @@ impl State {
         };
         let files = &self.world.files;
         let (entries, contents) = entries(files.tree());
+        let texts = self.bindings.values().map(String::as_str).collect::<String>().into_bytes();
         let head = Head {
             machine,
             cells: self.cells,
-            bindings: (*self.bindings).clone(),
+            bindings: self.bindings.iter().map(|(name, text)| (name.clone(), text.len() as u64)).collect(),
             args: options.args.clone(),
-            given: self.scratch.given().clone(),
+            given: self.scratch.given().clone().into_iter().collect(),
             age: self.world.clock.monotonic(0),
             deterministic: self.world.entropy.position().map(|(seed, drawn)| Deterministic { seed, drawn }),
             next: files.tree().next_ino(),
             entries,
             descriptors: files.opened().into_iter().map(saved::Descriptor::from).collect(),
         };
-        Saved { head, pages, contents }
+        Saved { head, texts, pages, contents }
     }
 
     /// What [`Checkpoint::save`] wrote. `options` get the saved arguments and, if it was deterministic, its seed.
@@ -140,8 +141,8 @@ impl State {
         let refused = |why: &dyn std::fmt::Display| {
             Error::usage(why).context(format_args!("cannot go on from {}", path.display()))
         };
-        let Limits { memory, scratch, .. } = options.limits;
-        let bounds = Bounds { image: image.snapshot, memory, scratch };
+        let Limits { memory, scratch, entries, open_files, .. } = options.limits;
+        let bounds = Bounds { image: image.snapshot, memory, scratch, entries, open_files };
         let file = fs::File::open(path).map_err(|error| refused(&error))?;
         let metadata = file.metadata().map_err(|error| refused(&error))?;
         if !metadata.is_file() {
@@ -152,7 +153,7 @@ impl State {
         if bytes.len() as u64 == bounds.file() {
             return Err(refused(&"it is larger than the limits on memory and files allow"));
         }
-        let Saved { head, pages, contents } = saved::decode(&bytes, &bounds).map_err(|error| refused(&error))?;
+        let Saved { head, texts, pages, contents } = saved::decode(&bytes, &bounds).map_err(|error| refused(&error))?;
         drop(bytes);
 
         let interpreter = match head.machine {
@@ -179,14 +180,27 @@ impl State {
         let opened = head.descriptors.into_iter().map(Opened::from).collect();
         let files = Files::reopen(image.mounts.clone(), tree, options.limits.open_files, opened)
             .map_err(|why| refused(&why))?;
+        let bindings = bindings(head.bindings, &texts).map_err(|why| refused(&why))?;
         Ok(Self {
             interpreter,
             world: World { files, clock, entropy },
-            scratch: Scratch::new(head.given),
+            scratch: Scratch::new(head.given.into_iter().collect()),
             cells: head.cells,
-            bindings: Arc::new(head.bindings),
+            bindings: Arc::new(bindings),
         })
     }
+}
+
+/// The texts that lie one after the other, under their names.
+fn bindings(names: Vec<(String, u64)>, texts: &[u8]) -> Result<BTreeMap<String, String>, &'static str> {
+    let mut rest = texts;
+    let one = |(name, bytes)| {
+        let bytes = usize::try_from(bytes).ok().filter(|bytes| *bytes <= rest.len()).ok_or("a text is not whole")?;
+        let (text, others) = rest.split_at(bytes);
+        rest = others;
+        Ok((name, String::from_utf8(text.to_vec()).map_err(|_| "a text is none")?))
+    };
+    names.into_iter().map(one).collect()
 }
 
 /// The entries of a tree, and the contents of its files, one after the other.

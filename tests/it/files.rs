@@ -239,6 +239,34 @@ b'PK' 1767225600.0
 }
 
 #[test]
+fn the_devices_that_programs_expect_are_there() {
+    let code = "
+import os, random, shutil, sqlite3, stat, uuid
+print(os.listdir('/dev'), stat.S_ISCHR(os.stat('/dev/null').st_mode))
+with open('/dev/null', 'w') as sink:
+    print(sink.write('gone'), sink.isatty(), open('/dev/null').read() == '')
+shutil.copyfile('/dev/null', 'empty')
+print(os.path.getsize('empty'))
+kept = open('/dev/urandom', 'rb')
+";
+    let mut session = session(Limits::default());
+    let printed = run(&mut session, code).stdout;
+    assert_eq!(printed, "['null', 'random', 'urandom'] True\n4 False True\n0\n");
+    // What is open is so in a saved session, too, and gives other bytes each time.
+    let folder = tempfile::tempdir().expect("a folder");
+    session.save(&folder.path().join("session")).expect("it can be saved");
+    let config = Config::resolve(Overrides::default()).expect("the settings");
+    let python = Python::open(&config, &Progress::default(), &Cancel::new()).expect("the image");
+    let load = || Session::load(&python, &folder.path().join("session"), SessionOptions::new(Limits::default()));
+    let draws = "print(kept.read(8), sqlite3.connect(':memory:').execute('SELECT random()').fetchone(), \
+                 random.SystemRandom().random(), uuid.uuid4())";
+    let drawn = [(); 2].map(|()| run(&mut load().expect("it can be loaded"), draws).stdout);
+    for (one, other) in drawn[0].split(' ').zip(drawn[1].split(' ')) {
+        assert_ne!(one, other, "{drawn:?}");
+    }
+}
+
+#[test]
 fn after_a_stop_the_files_are_as_they_were_before_the_cell() {
     // `held` is open, so the next descriptor is 9.
     let mut session = session(Limits::default().wall(Duration::from_millis(300)));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::errno::Errno;
 use super::listing::{Listing, Row};
 use super::table::{Content, Descriptor, File, Folder, Stream};
-use super::{Files, Filestat, Kind, Place, Stamp, Times, held, tree};
+use super::{Device, Files, Filestat, Kind, Place, Stamp, Times, held, tree};
 
 /// Preview 1's `fdflags`: the one that has an effect, and all there are.
 const APPEND: u16 = 1;
@@ -82,7 +82,7 @@ impl Files {
             // libc takes a stream that cannot seek for a terminal. A seek is refused all the same.
             Descriptor::Stream(stream) => {
                 let rights = SEEK | TELL | if *stream == Stream::Stdin { READ } else { WRITE };
-                Fdstat { kind: Kind::Stream, flags: 0, rights, inheriting: rights }
+                Fdstat { kind: Kind::Device, flags: 0, rights, inheriting: rights }
             }
             // In a read-only place, too: there the calls say ROFS, which libc would otherwise never get to hear.
             Descriptor::Folder(_) => Fdstat {
@@ -94,7 +94,8 @@ impl Files {
             Descriptor::File(file) => {
                 let rights =
                     ALL & !unless(file.read, READ | READDIR) & !unless(file.write, WRITE | ALLOCATE | SET_SIZE);
-                Fdstat { kind: Kind::File, flags: file.flags, rights, inheriting: rights }
+                let kind = self.kind(file.content.place()).unwrap_or(Kind::File);
+                Fdstat { kind, flags: file.flags, rights, inheriting: rights }
             }
         })
     }
@@ -115,7 +116,7 @@ impl Files {
         match self.table.get(fd)? {
             Descriptor::Stream(_) => {
                 let times = Times::default();
-                Ok(Filestat { device: 0, ino: 0, kind: Kind::Stream, links: 0, bytes: 0, times })
+                Ok(Filestat { device: 0, ino: 0, kind: Kind::Device, links: 0, bytes: 0, times })
             }
             Descriptor::Folder(folder) => self.describe(folder.place),
             Descriptor::File(file) => self.describe(file.content.place()),
@@ -143,7 +144,7 @@ impl Files {
     /// `fd_sync`, `fd_datasync`: there is nothing to wait for.
     pub(in super::super) fn sync(&self, fd: u32) -> Result<(), Errno> {
         match self.table.get(fd)? {
-            Descriptor::Stream(_) => Err(Errno::Inval),
+            Descriptor::Stream(_) | Descriptor::File(File { content: Content::Device(_), .. }) => Err(Errno::Inval),
             _ => Ok(()),
         }
     }
@@ -173,6 +174,23 @@ impl Files {
         }
     }
 
+    /// Whether reads of the descriptor give random bytes, which come from elsewhere.
+    ///
+    /// # Errors
+    /// BADF, also for one that cannot be read.
+    pub(in super::super) fn is_random(&self, fd: u32) -> Result<bool, Errno> {
+        match self.table.get(fd)? {
+            Descriptor::File(File { content: Content::Device(device), read, .. }) if device.is_random() => {
+                if *read {
+                    Ok(true)
+                } else {
+                    Err(Errno::Badf)
+                }
+            }
+            _ => Ok(false),
+        }
+    }
+
     /// Reads where the last read or write ended.
     pub(in super::super) fn read(&mut self, fd: u32, into: &mut [u8]) -> Result<usize, Errno> {
         let file = match self.table.get_mut(fd)? {
@@ -196,8 +214,8 @@ impl Files {
     /// Writes where the last read or write ended, or at the end of a file that is open for appending.
     pub(in super::super) fn write(&mut self, fd: u32, bytes: &[u8], now: u64) -> Result<usize, Errno> {
         let Descriptor::File(file) = self.table.get_mut(fd)? else { return Err(Errno::Badf) };
-        let (ino, at) = (writable(file)?, file.at);
-        let at = append_at(&self.tree, ino, file.flags).unwrap_or(at);
+        let Some(ino) = writable(file)? else { return Ok(bytes.len()) };
+        let at = append_at(&self.tree, ino, file.flags).unwrap_or(file.at);
         let written = write_content(&mut self.tree, ino, at, bytes, now)?;
         file.at = at + written as u64;
         Ok(written)
@@ -210,13 +228,15 @@ impl Files {
             Descriptor::Stream(_) => return Err(Errno::Spipe),
             Descriptor::Folder(_) => return Err(Errno::Badf),
         };
-        let ino = writable(file)?;
+        let Some(ino) = writable(file)? else { return Ok(bytes.len()) };
         let at = append_at(&self.tree, ino, file.flags).unwrap_or(at);
         write_content(&mut self.tree, ino, at, bytes, now)
     }
 
     pub(in super::super) fn seek(&mut self, fd: u32, by: i64, from: Whence) -> Result<u64, Errno> {
         let bytes = match self.table.get(fd)? {
+            // Wherever one seeks to, it is the same.
+            Descriptor::File(File { content: Content::Device(_), .. }) => return Ok(0),
             Descriptor::File(file) => self.describe(file.content.place())?.bytes,
             Descriptor::Stream(_) => return Err(Errno::Spipe),
             Descriptor::Folder(_) => return Err(Errno::Badf),
@@ -268,6 +288,7 @@ impl Files {
                     add(name, stat.ino, stat.kind);
                 }
             }
+            Place::Device(_) => return Err(Errno::Notdir),
             Place::Host(folder) => {
                 for (name, node) in self.mounts.list(folder)? {
                     let stat = self.describe(Place::Host(node))?;
@@ -290,6 +311,7 @@ impl Content {
         match self {
             Self::Tree(ino) => Place::Tree(*ino),
             Self::Host(file) => Place::Host(file.node),
+            Self::Device(device) => Place::Device(*device),
         }
     }
 }
@@ -302,9 +324,11 @@ fn readable(descriptor: &mut Descriptor) -> Result<&mut File, Errno> {
     }
 }
 
-fn writable(file: &File) -> Result<tree::Ino, Errno> {
+/// What is written to; `None` where it goes nowhere.
+fn writable(file: &File) -> Result<Option<tree::Ino>, Errno> {
     match file.content {
-        Content::Tree(ino) if file.write => Ok(ino),
+        Content::Tree(ino) if file.write => Ok(Some(ino)),
+        Content::Device(_) if file.write => Ok(None),
         _ => Err(Errno::Badf),
     }
 }
@@ -318,6 +342,9 @@ fn read_content(tree: &tree::Tree, content: &Content, at: u64, into: &mut [u8]) 
     match content {
         Content::Tree(ino) => tree.read(*ino, at, into),
         Content::Host(file) => file.read(at, into),
+        Content::Device(Device::Null) => Ok(0),
+        // The caller has them; see `is_random`.
+        Content::Device(Device::Random | Device::Urandom) => Err(Errno::Io),
     }
 }
 

@@ -1,16 +1,17 @@
 //! The files a session sees: one namespace, its descriptors, and every file call of WASI preview 1 on them.
 //!
 //! `/work` and `/tmp` are a [`Tree`] in memory, under quotas. The rest is read-only: the host's folders in [`Mounts`],
-//! and three folders that hold nothing but the way to them. There are no links anywhere, so a path is resolved by
+//! the folders that hold nothing but the way to them, and three devices. There are no links anywhere, so a path is resolved by
 //! walking its names, and `..` leads to the one folder that holds a folder. Nothing here knows wasm: bytes come and go
 //! as slices, and what fails is an [`Errno`].
 //!
 //! Read in this order: `errno`, `tree` (files and folders in memory, with their quotas), `mounts` (the host's folders),
-//! this file (the namespace), `table` (descriptors), `paths` and `handles` (the calls), `listing` (walking a folder), `saved` (what
-//! is open, as plain values).
+//! `hub` (what else there is), this file (the namespace), `table` (descriptors), `paths` and `handles` (the calls),
+//! `listing` (walking a folder), `saved` (what is open, as plain values).
 
 pub(super) mod errno;
 mod handles;
+mod hub;
 mod listing;
 mod mounts;
 mod paths;
@@ -24,6 +25,7 @@ use std::sync::Arc;
 use errno::Errno;
 use handles::KNOWN_FLAGS;
 pub(super) use handles::{Fdstat, Whence};
+use hub::{Device, Hub, Place};
 use listing::Walks;
 pub(super) use mounts::Mounts;
 use mounts::{HostNode, Source, number};
@@ -49,61 +51,12 @@ const PREOPENED: [Place; 5] = [
     Place::Hub(Hub::Root),
 ];
 
-/// A file or folder of the namespace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    Hub(Hub),
-    Host(HostNode),
-    Tree(Ino),
-}
-
-/// A folder that holds nothing but the way to others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Hub {
-    /// `/`
-    Root,
-    /// `/usr`
-    Usr,
-    /// `/usr/local`
-    Local,
-}
-
-impl Hub {
-    fn path(self) -> &'static str {
-        match self {
-            Self::Root => "/",
-            Self::Usr => "/usr",
-            Self::Local => "/usr/local",
-        }
-    }
-
-    /// The folder that holds it; `/` holds itself.
-    fn parent(self) -> Self {
-        match self {
-            Self::Root | Self::Usr => Self::Root,
-            Self::Local => Self::Usr,
-        }
-    }
-
-    /// Sorted by name.
-    fn list(self) -> &'static [(&'static str, Place)] {
-        const ROOT: &[(&str, Place)] =
-            &[("tmp", Place::Tree(Tree::TMP)), ("usr", Place::Hub(Hub::Usr)), ("work", Place::Tree(Tree::WORK))];
-        const USR: &[(&str, Place)] = &[("local", Place::Hub(Hub::Local))];
-        const LOCAL: &[(&str, Place)] = &[("lib", Place::Host(HostNode::root(Source::Lib)))];
-        match self {
-            Self::Root => ROOT,
-            Self::Usr => USR,
-            Self::Local => LOCAL,
-        }
-    }
-}
-
 /// Preview 1's file types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Kind {
-    Stream = 2,
+    /// One of characters: a stream, or what is in `/dev`.
+    Device = 2,
     Folder = 3,
     File = 4,
 }
@@ -111,7 +64,7 @@ pub(super) enum Kind {
 /// What preview 1 tells of a file or folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Filestat {
-    /// 1 for files and folders, 0 for a stream.
+    /// 0 for a stream, 1 for all else.
     pub(super) device: u64,
     pub(super) ino: u64,
     pub(super) kind: Kind,
@@ -162,9 +115,22 @@ impl Files {
         self.walks = Walks::default();
     }
 
+    /// Opens those of the three streams again that are closed, except where a file has the number.
+    pub(super) fn reopen_streams(&mut self) {
+        for (fd, stream) in (0..).zip(Stream::ALL) {
+            let is_it = |descriptor: &Descriptor| matches!(descriptor, Descriptor::Stream(one) if *one == stream);
+            // One that has another number stays the only one: streams do not count, and would pile up.
+            if !self.table.iter().any(|(_, descriptor)| is_it(descriptor)) {
+                // Refused when the number is taken.
+                let _ = self.table.place(fd, Descriptor::Stream(stream));
+            }
+        }
+    }
+
     fn kind(&self, place: Place) -> Result<Kind, Errno> {
         let is_folder = match place {
             Place::Hub(_) => true,
+            Place::Device(_) => return Ok(Kind::Device),
             Place::Host(node) => self.mounts.is_folder(node)?,
             Place::Tree(ino) => self.tree.stat(ino).ok_or(Errno::Noent)?.kind == tree::Kind::Folder,
         };
@@ -182,6 +148,7 @@ impl Files {
         };
         Ok(match place {
             Place::Hub(hub) => fixed(number(hub.path()), Kind::Folder, 0),
+            Place::Device(device) => fixed(number(device.path()), Kind::Device, 0),
             Place::Host(node) => {
                 let (ino, bytes) = self.mounts.describe(node)?;
                 fixed(ino, self.kind(place)?, bytes)
@@ -211,6 +178,7 @@ impl Files {
         }
         match folder {
             Place::Hub(hub) => hub.list().iter().find(|entry| entry.0 == name).map(|entry| entry.1).ok_or(Errno::Noent),
+            Place::Device(_) => Err(Errno::Notdir),
             Place::Host(folder) => self.mounts.lookup(folder, name).map(Place::Host),
             Place::Tree(folder) => self.tree.lookup(folder, name).map(Place::Tree),
         }
@@ -223,6 +191,7 @@ impl Files {
     fn parent(&self, folder: Place) -> Result<Place, Errno> {
         match folder {
             Place::Hub(hub) => Ok(Place::Hub(hub.parent())),
+            Place::Device(_) => Err(Errno::Notdir),
             Place::Host(node) => match self.mounts.parent(node)? {
                 Some(parent) => Ok(Place::Host(parent)),
                 None if node == HostNode::root(Source::Lib) => Ok(Place::Hub(Hub::Local)),
@@ -247,7 +216,7 @@ impl Files {
 
 /// The descriptors that are open from the start.
 fn given(open_files: u64) -> Table {
-    let streams = [Stream::Stdin, Stream::Stdout, Stream::Stderr].map(Descriptor::Stream);
+    let streams = Stream::ALL.map(Descriptor::Stream);
     let folders =
         PREOPENS.iter().zip(PREOPENED).map(|(name, place)| Descriptor::Folder(Folder { place, preopen: Some(name) }));
     Table::new(streams.into_iter().chain(folders), open_files)

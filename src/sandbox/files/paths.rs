@@ -29,19 +29,30 @@ pub(in super::super) struct Stamp {
     pub(in super::super) modified: Option<u64>,
 }
 
-/// Where a path ends: a name, which may not be there yet, in a folder that is.
+/// Where a path ends.
 struct End<'p> {
+    /// The folder that holds the last name, or the one that the path ends in.
     folder: Place,
-    /// `None` when the path ends in `.` or `..` or names nothing else: then it is the folder itself.
-    name: Option<&'p str>,
+    last: Last<'p>,
     /// The path ends in a slash, so only a folder will do.
     slash: bool,
+}
+
+/// The last part of a path.
+#[derive(Clone, Copy)]
+enum Last<'p> {
+    /// A name, which may not be there yet.
+    Name(&'p str),
+    /// `.`: the folder itself.
+    Itself,
+    /// `..`, which has been walked.
+    Above,
 }
 
 impl Files {
     pub(in super::super) fn create_folder(&mut self, fd: u32, path: &str, now: u64) -> Result<(), Errno> {
         let end = self.walk(fd, path)?;
-        let Some(name) = end.name else { return Err(Errno::Exist) };
+        let Last::Name(name) = end.last else { return Err(Errno::Exist) };
         match end.folder {
             Place::Tree(folder) => self.tree.create(folder, name, tree::Kind::Folder, now).map(|_| ()),
             folder => Err(self.lookup(folder, name).map_or(Errno::Rofs, |_| Errno::Exist)),
@@ -85,7 +96,12 @@ impl Files {
 
     pub(in super::super) fn remove_folder(&mut self, fd: u32, path: &str, now: u64) -> Result<(), Errno> {
         let end = self.walk(fd, path)?;
-        let Some(name) = end.name else { return Err(Errno::Inval) };
+        let name = match end.last {
+            Last::Name(name) => name,
+            Last::Itself => return Err(Errno::Inval),
+            // The folder that the path came through is in it.
+            Last::Above => return Err(Errno::Notempty),
+        };
         match end.folder {
             Place::Tree(folder) => self.tree.remove_folder(folder, name, now),
             folder => Err(self.lookup(folder, name).map_or_else(|errno| errno, |_| Errno::Rofs)),
@@ -94,10 +110,10 @@ impl Files {
 
     pub(in super::super) fn unlink(&mut self, fd: u32, path: &str, now: u64) -> Result<(), Errno> {
         let end = self.walk(fd, path)?;
-        let Some(name) = end.name else { return Err(Errno::Isdir) };
+        let Last::Name(name) = end.last else { return Err(Errno::Isdir) };
         let kind = self.kind(self.lookup(end.folder, name)?)?;
         match end.folder {
-            _ if end.slash && kind == Kind::File => Err(Errno::Notdir),
+            _ if end.slash && kind != Kind::Folder => Err(Errno::Notdir),
             Place::Tree(folder) => self.tree.unlink(folder, name, now),
             _ => Err(Errno::Rofs),
         }
@@ -105,9 +121,9 @@ impl Files {
 
     pub(in super::super) fn rename(&mut self, from: (u32, &str), to: (u32, &str), now: u64) -> Result<(), Errno> {
         let (old, new) = (self.walk(from.0, from.1)?, self.walk(to.0, to.1)?);
-        let (Some(old_name), Some(new_name)) = (old.name, new.name) else { return Err(Errno::Inval) };
+        let (Last::Name(old_name), Last::Name(new_name)) = (old.last, new.last) else { return Err(Errno::Inval) };
         let kind = self.kind(self.lookup(old.folder, old_name)?)?;
-        if kind == Kind::File && (old.slash || new.slash) {
+        if kind != Kind::Folder && (old.slash || new.slash) {
             return Err(Errno::Notdir);
         }
         match (old.folder, new.folder) {
@@ -143,11 +159,10 @@ impl Files {
     }
 
     fn found_or_created(&mut self, end: &End<'_>, how: OpenHow, now: u64) -> Result<Place, Errno> {
-        let found = end.name.map_or(Ok(end.folder), |name| self.lookup(end.folder, name));
-        match (found, end.name) {
+        match (self.at(end), end.last) {
+            (Ok(_) | Err(Errno::Noent), Last::Name(_)) if how.create && end.slash => Err(Errno::Isdir),
             (Ok(_), _) if how.create && how.exclusive => Err(Errno::Exist),
-            (Err(Errno::Noent), Some(_)) if how.create && end.slash => Err(Errno::Isdir),
-            (Err(Errno::Noent), Some(name)) if how.create => match end.folder {
+            (Err(Errno::Noent), Last::Name(name)) if how.create => match end.folder {
                 Place::Tree(folder) => self.tree.create(folder, name, tree::Kind::File, now).map(Place::Tree),
                 _ => Err(Errno::Rofs),
             },
@@ -165,6 +180,7 @@ impl Files {
             }
             Place::Host(_) if how.write || how.truncate => Err(Errno::Rofs),
             Place::Host(node) => self.mounts.open(node).map(Content::Host),
+            Place::Device(device) => Ok(Content::Device(device)),
             Place::Hub(_) => Err(Errno::Isdir),
         }
     }
@@ -172,11 +188,18 @@ impl Files {
     /// What a path names.
     fn find(&self, fd: u32, path: &str) -> Result<Place, Errno> {
         let end = self.walk(fd, path)?;
-        let place = end.name.map_or(Ok(end.folder), |name| self.lookup(end.folder, name))?;
+        let place = self.at(&end)?;
         if end.slash && self.kind(place)? != Kind::Folder {
             return Err(Errno::Notdir);
         }
         Ok(place)
+    }
+
+    fn at(&self, end: &End<'_>) -> Result<Place, Errno> {
+        match end.last {
+            Last::Name(name) => self.lookup(end.folder, name),
+            Last::Itself | Last::Above => Ok(end.folder),
+        }
     }
 
     /// Walks a path up to its last name. Each name before must be a folder's.
@@ -193,20 +216,25 @@ impl Files {
             [b'/', ..] => return Err(Errno::Perm),
             _ => {}
         }
-        let slash = path.ends_with('/') || path.ends_with("/.");
-        let mut names = path.split('/').filter(|name| !matches!(*name, "" | ".")).peekable();
+        let slash = path.ends_with('/');
+        let mut last = Last::Itself;
+        let mut names = path.split('/').filter(|name| !name.is_empty()).peekable();
         while let Some(name) = names.next() {
-            if name == ".." {
-                folder = self.parent(folder)?;
-            } else if names.peek().is_none() {
-                return Ok(End { folder, name: Some(name), slash });
-            } else {
-                folder = self.lookup(folder, name)?;
-                if self.kind(folder)? != Kind::Folder {
-                    return Err(Errno::Notdir);
+            match name {
+                "." => last = Last::Itself,
+                ".." => (folder, last) = (self.parent(folder)?, Last::Above),
+                name if names.peek().is_none() => return Ok(End { folder, last: Last::Name(name), slash }),
+                name => {
+                    folder = self.lookup(folder, name)?;
+                    if self.kind(folder)? != Kind::Folder {
+                        return Err(Errno::Notdir);
+                    }
                 }
             }
         }
-        Ok(End { folder, name: None, slash: true })
+        Ok(End { folder, last, slash })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@ use super::listing::Walks;
 use super::mounts::{HostNode, Source, source_name};
 use super::table::{Content, Descriptor, File, Folder, Stream, Table};
 use super::tree::{Ino, Tree};
-use super::{Files, Hub, KNOWN_FLAGS, Kind, Mounts, PREOPENED, PREOPENS, Place, held};
+use super::{Device, Files, Hub, KNOWN_FLAGS, Kind, Mounts, PREOPENED, PREOPENS, Place, held};
 
 /// One that is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,11 +31,9 @@ pub(in super::super) enum Target {
     Preopen(u8),
     /// A file or folder of the session's own.
     Scratch(u32),
-    /// A read-only file or folder, as the guest names it.
+    /// A read-only file or folder or a device, as the guest names it.
     Library(String),
 }
-
-const STREAMS: [Stream; 3] = [Stream::Stdin, Stream::Stdout, Stream::Stderr];
 
 impl Files {
     /// Every open descriptor, by number.
@@ -45,7 +43,7 @@ impl Files {
         let of = |place| self.target(place).unwrap_or(Target::Library("/".into()));
         let one = |(number, descriptor): (u32, &Descriptor)| match descriptor {
             Descriptor::Stream(stream) => {
-                plain(number, Target::Stream(index(STREAMS.iter().position(|other| other == stream))))
+                plain(number, Target::Stream(index(Stream::ALL.iter().position(|other| other == stream))))
             }
             Descriptor::Folder(Folder { preopen: Some(name), .. }) => {
                 plain(number, Target::Preopen(index(PREOPENS.iter().position(|other| other == name))))
@@ -74,7 +72,7 @@ impl Files {
         opened: Vec<Opened>,
     ) -> Result<Self, &'static str> {
         let mut files = Self { tree, table: Table::new([], open_files), mounts, walks: Walks::default() };
-        let most = open_files.saturating_add((STREAMS.len() + PREOPENS.len()) as u64);
+        let most = open_files.saturating_add((Stream::ALL.len() + PREOPENS.len()) as u64);
         for one in opened {
             if u64::from(one.number) >= most {
                 return Err("a descriptor has a number that none can have");
@@ -100,7 +98,7 @@ impl Files {
         }
         let place = match target {
             Target::Stream(index) => {
-                let stream = STREAMS.get(usize::from(index)).ok_or("there is no such stream")?;
+                let stream = Stream::ALL.get(usize::from(index)).ok_or("there is no such stream")?;
                 return Ok(Descriptor::Stream(*stream));
             }
             Target::Preopen(index) => {
@@ -113,6 +111,7 @@ impl Files {
         };
         let kind = self.kind(place).map_err(|_| "a file is open that is not there")?;
         let content = match place {
+            Place::Device(device) => Content::Device(device),
             _ if kind == Kind::Folder => {
                 return Ok(Descriptor::Folder(Folder { place, preopen: None }));
             }
@@ -129,14 +128,17 @@ impl Files {
         Ok(match place {
             Place::Tree(ino) => Target::Scratch(ino.0),
             Place::Hub(hub) => Target::Library(hub.path().into()),
+            Place::Device(device) => Target::Library(device.path().into()),
             Place::Host(node) => Target::Library(self.mounts.path(node)?),
         })
     }
 
-    /// The read-only file or folder of this name.
+    /// The read-only file or folder, or the device, of this name.
     fn named(&self, path: &str) -> Option<Place> {
-        if let Some(hub) = [Hub::Root, Hub::Usr, Hub::Local].into_iter().find(|hub| hub.path() == path) {
-            return Some(Place::Hub(hub));
+        let hub = Hub::ALL.into_iter().find(|hub| hub.path() == path).map(Place::Hub);
+        let device = Device::ALL.into_iter().find(|device| device.path() == path).map(Place::Device);
+        if let Some(place) = hub.or(device) {
+            return Some(place);
         }
         // The longer name first, since the other is its beginning.
         [Source::MplData, Source::Lib]

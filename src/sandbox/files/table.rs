@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::Place;
 use super::errno::Errno;
+use super::hub::{Device, Place};
 use super::mounts::HostFile;
 use super::tree::Ino;
 
@@ -21,6 +21,11 @@ pub(in super::super) enum Stream {
     Stdin,
     Stdout,
     Stderr,
+}
+
+impl Stream {
+    /// By their numbers.
+    pub(super) const ALL: [Self; 3] = [Self::Stdin, Self::Stdout, Self::Stderr];
 }
 
 #[derive(Clone, Debug)]
@@ -45,6 +50,7 @@ pub(super) struct File {
 pub(super) enum Content {
     Tree(Ino),
     Host(Arc<HostFile>),
+    Device(Device),
 }
 
 impl Descriptor {

@@ -131,7 +131,7 @@ fn a_path_is_walked_name_by_name_through_one_namespace() {
 fn what_is_not_the_sessions_own_is_read_only_and_says_so() {
     let (_host, mut files) = files();
     let before = files.tree().clone();
-    for (fd, folder) in [(ROOT, ""), (ROOT, "usr/"), (ROOT, "usr/local/"), (LIB, ""), (MPL, "fonts/")] {
+    for (fd, folder) in [(ROOT, ""), (ROOT, "dev/"), (ROOT, "usr/"), (ROOT, "usr/local/"), (LIB, ""), (MPL, "fonts/")] {
         let path = format!("{folder}new");
         assert_eq!(files.create_folder(fd, &path, 5), Err(Errno::Rofs), "{path}");
         assert_eq!(files.open(fd, &path, WRITE, 5), Err(Errno::Rofs), "{path}");
@@ -151,7 +151,7 @@ fn what_is_not_the_sessions_own_is_read_only_and_says_so() {
     }
     put(&mut files, "work/mine", "x");
     assert_eq!(files.rename((WORK, "mine"), (ROOT, "mine"), 5), Err(Errno::Rofs));
-    for folder in ["work", "tmp", "usr", "usr/local", "usr/local/lib"] {
+    for folder in ["work", "tmp", "dev", "usr", "usr/local", "usr/local/lib"] {
         assert_eq!(files.rename((ROOT, folder), (WORK, "moved"), 5), Err(Errno::Rofs), "{folder}");
         assert_eq!(files.remove_folder(ROOT, folder, 5), Err(Errno::Rofs), "{folder}");
         assert_eq!(files.unlink(ROOT, folder, 5), Err(Errno::Rofs), "{folder}");
@@ -318,6 +318,60 @@ fn access_is_what_the_file_was_opened_for() {
 }
 
 #[test]
+fn devices_hold_nothing_and_take_everything() {
+    let (_host, mut files) = files();
+    put(&mut files, "work/f", "x");
+    for (name, random) in [("null", false), ("random", true), ("urandom", true)] {
+        let path = format!("dev/{name}");
+        let (read, write) = (files.open(ROOT, &path, READ, 5).unwrap(), files.open(ROOT, &path, WRITE, 5).unwrap());
+        let both = files.open(ROOT, &path, APPEND, 5).unwrap();
+        let mut bytes = [7; 4];
+        for fd in [read, both] {
+            assert_eq!(files.is_random(fd), Ok(random), "{name}");
+            let expected = if random { Err(Errno::Io) } else { Ok(0) };
+            assert_eq!((files.read(fd, &mut bytes), files.read_at(fd, 9, &mut bytes)), (expected, expected), "{name}");
+        }
+        let refused = if random { Err(Errno::Badf) } else { Ok(false) };
+        assert_eq!((files.is_random(write), files.read(write, &mut bytes)), (refused, Err(Errno::Badf)), "{name}");
+        for fd in [write, both] {
+            assert_eq!(
+                (files.write(fd, &[1; 5000], 5), files.write_at(fd, 9, &[1; 9], 5)),
+                (Ok(5000), Ok(9)),
+                "{name}"
+            );
+        }
+        assert_eq!(
+            (files.write(read, b"x", 5), files.write_at(read, 0, b"x", 5)),
+            (Err(Errno::Badf), Err(Errno::Badf))
+        );
+        for from in [Whence::Start, Whence::Here, Whence::End] {
+            assert_eq!(files.seek(both, -5, from), Ok(0), "{name}");
+        }
+        let stat = files.stat(both).unwrap();
+        assert_eq!((stat.kind, stat.bytes, Ok(stat)), (Kind::Device, 0, files.stat_at(ROOT, &path)), "{name}");
+        let fdstat = files.fdstat(both).unwrap();
+        assert_eq!((fdstat.kind, fdstat.flags, fdstat.rights >> 2 & 1), (Kind::Device, 1, 1), "{name} is no terminal");
+        assert_eq!((files.set_size(both, 0, 5), files.sync(both)), (Err(Errno::Inval), Err(Errno::Inval)), "{name}");
+        for (path, how, errno) in [
+            (format!("{path}/"), READ, Errno::Notdir),
+            (format!("{path}/x"), READ, Errno::Notdir),
+            (path.clone(), FOLDER, Errno::Notdir),
+            (path.clone(), OpenHow { exclusive: true, ..WRITE }, Errno::Exist),
+        ] {
+            assert_eq!(files.open(ROOT, &path, how, 5), Err(errno), "{path}");
+        }
+        assert_eq!(files.create_folder(ROOT, &path, 5), Err(Errno::Exist), "{name}");
+        assert_eq!(files.unlink(ROOT, &path, 5), Err(Errno::Rofs), "{name}");
+        assert_eq!(files.rename((ROOT, &path), (WORK, name), 5), Err(Errno::Rofs), "{name}");
+        assert_eq!(files.rename((WORK, "f"), (ROOT, &path), 5), Err(Errno::Rofs), "{name}");
+        for fd in [read, write, both] {
+            files.close(fd).unwrap();
+        }
+    }
+    assert_eq!((files.tree().used().bytes, files.is_random(0), files.is_random(99)), (1, Ok(false), Err(Errno::Badf)));
+}
+
+#[test]
 fn streams_are_no_files() {
     let (_host, mut files) = files();
     assert_eq!(files.read(0, &mut [0; 4]), Ok(0), "the end of stdin");
@@ -330,7 +384,7 @@ fn streams_are_no_files() {
     for fd in [0, 1, 2] {
         let stat = files.fdstat(fd).unwrap();
         // libc's isatty: a character device without the rights to seek and tell.
-        assert_eq!((stat.kind, stat.rights & (1 << 2 | 1 << 5)), (Kind::Stream, 1 << 2 | 1 << 5));
+        assert_eq!((stat.kind, stat.rights & (1 << 2 | 1 << 5)), (Kind::Device, 1 << 2 | 1 << 5));
         assert_eq!(files.socket(fd), Err(Errno::Notsock));
     }
     assert_eq!(files.socket(99), Err(Errno::Badf));
@@ -348,7 +402,7 @@ fn opening_goes_by_posix() {
         (".", exclusive, Errno::Exist),
         ("f", FOLDER, Errno::Notdir),
         ("f/", READ, Errno::Notdir),
-        ("f/", WRITE, Errno::Notdir),
+        ("f/", WRITE, Errno::Isdir),
         ("new/", WRITE, Errno::Isdir),
         ("d", WRITE, Errno::Isdir),
         ("d", OpenHow { write: true, ..READ }, Errno::Isdir),
@@ -397,7 +451,8 @@ fn changes_of_names_go_by_posix() {
     assert_eq!(files.unlink(WORK, "e/", 5), Err(Errno::Isdir));
     assert_eq!(files.unlink(TMP, "g/", 5), Err(Errno::Notdir));
     assert_eq!(files.remove_folder(TMP, "g", 5), Err(Errno::Notdir));
-    assert_eq!(files.remove_folder(WORK, "e/.", 5), Ok(()));
+    assert_eq!(files.remove_folder(WORK, "e/.", 5), Err(Errno::Inval));
+    assert_eq!(files.remove_folder(WORK, "e/", 5), Ok(()));
     for path in [".", "..", "../work/."] {
         assert!(files.remove_folder(WORK, path, 5).is_err(), "{path}");
         assert_eq!(files.create_folder(WORK, path, 5), Err(Errno::Exist), "{path}");
@@ -459,7 +514,9 @@ fn folders_are_listed_sorted_through_any_buffer() {
     for size in [24 + 240, 300, 333, 4096] {
         assert_eq!(names(&mut files, WORK, size), Ok(all.clone()), "{size}");
     }
-    assert_eq!(names(&mut files, ROOT, 4096).unwrap()[2..], ["tmp", "usr", "work"]);
+    assert_eq!(names(&mut files, ROOT, 4096).unwrap()[2..], ["dev", "tmp", "usr", "work"]);
+    let fd = files.open(ROOT, "dev", FOLDER, 5).unwrap();
+    assert_eq!(names(&mut files, fd, 4096).unwrap()[2..], ["null", "random", "urandom"]);
     assert_eq!(names(&mut files, LIB, 4096).unwrap()[2..], ["python315.zip"]);
     assert_eq!(names(&mut files, MPL, 4096).unwrap()[2..], ["fonts", "rc"]);
     let fd = files.open(WORK, "a", READ, 5).unwrap();
@@ -545,6 +602,32 @@ fn closing_all_is_the_state_of_a_fresh_interpreter() {
 }
 
 #[test]
+fn streams_that_were_closed_are_there_again() {
+    let (_host, mut files) = files();
+    for fd in [0, 1, 2] {
+        files.close(fd).unwrap();
+    }
+    let own = files.open(WORK, "f", BOTH, 5).unwrap();
+    assert_eq!(own, 0, "it has the lowest number");
+    files.reopen_streams();
+    assert_eq!(files.stream(0), Ok(None), "what the program has open stays");
+    assert_eq!((files.stream(1), files.stream(2)), (Ok(Some(Stream::Stdout)), Ok(Some(Stream::Stderr))));
+    files.close(own).unwrap();
+    files.reopen_streams();
+    files.reopen_streams();
+    assert_eq!(files.stream(0), Ok(Some(Stream::Stdin)));
+    let opened: Vec<_> = (0..7).filter_map(|_| files.open(WORK, "f", READ, 5).ok()).collect();
+    assert_eq!(opened.len(), 6, "a stream is not counted");
+    files.renumber(2, opened[0]).unwrap();
+    files.reopen_streams();
+    assert_eq!(
+        (files.stream(opened[0]), files.stream(2)),
+        (Ok(Some(Stream::Stderr)), Err(Errno::Badf)),
+        "it has moved"
+    );
+}
+
+#[test]
 fn open_descriptors_are_saved_and_opened_again() {
     let (_host, mut files) = files();
     put(&mut files, "work/f", "0123456789");
@@ -555,7 +638,7 @@ fn open_descriptors_are_saved_and_opened_again() {
         files.open(WORK, "d", FOLDER, 5).unwrap(),
         files.open(MPL, "fonts/a.ttf", READ, 5).unwrap(),
         files.open(ROOT, "usr", FOLDER, 5).unwrap(),
-        files.open(LIB, ".", FOLDER, 5).unwrap(),
+        files.open(ROOT, "dev/urandom", BOTH, 5).unwrap(),
     ];
     files.seek(fds[0], 4, Whence::Start).unwrap();
     files.read(fds[3], &mut [0; 2]).unwrap();
@@ -581,6 +664,7 @@ fn open_descriptors_are_saved_and_opened_again() {
     assert_eq!((again.read(fds[3], &mut bytes), bytes[0]), (Ok(1), b'f'));
     assert_eq!((again.read(fds[0], &mut bytes), bytes), (Ok(4), *b"4567"));
     assert_eq!(again.stream(TMP), Ok(Some(Stream::Stderr)));
+    assert_eq!((again.is_random(fds[5]), again.write(fds[5], b"x", 5)), (Ok(true), Ok(1)));
     again.close(fds[0]).unwrap();
     assert_eq!((again.tree().used().bytes, again.tree().used().entries), (0, 1));
     // What nobody has open goes.
@@ -611,6 +695,8 @@ fn descriptors_that_none_could_have_are_refused() {
         (library("/usr/local/library"), "not there"),
         (library("/usr/local/lib/"), "not there"),
         (library("/etc/passwd"), "not there"),
+        (library("/dev/zero"), "not there"),
+        (library("/dev/null/"), "not there"),
         (library(""), "not there"),
     ] {
         let told = refused(vec![bad.clone()]);

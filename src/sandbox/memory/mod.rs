@@ -14,6 +14,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(super) use pages::{PAGE, Pages, Run, Watched};
+pub(super) use platform::reread;
 
 /// Finds and copies what an interpreter wrote.
 pub(super) struct Finder {

@@ -3,8 +3,10 @@
 use super::abi::{Buffers, fdstat, filestat, prestat};
 use super::path::stamp;
 use super::{Call, Done, Failure, Result};
+use crate::sandbox::entropy::Entropy;
 use crate::sandbox::files::errno::Errno;
 use crate::sandbox::files::{Stream, Whence};
+use crate::sandbox::guest::World;
 
 /// Bytes that are moved between two looks at the deadline.
 const PIECE: u32 = 1 << 20;
@@ -90,7 +92,8 @@ pub(super) fn readdir(call: &mut Call<'_>, fd: u32, at: u32, len: u32, cookie: u
 
 pub(super) fn read(call: &mut Call<'_>, fd: u32, buffers: u32, count: u32, read: u32) -> Done {
     let moved = transfer(call, buffers, count, |call, at, len, _| {
-        call.guest.world.files.read(fd, call.memory.bytes_mut(at, len)?)
+        let (into, World { files, entropy, .. }) = (call.memory.bytes_mut(at, len)?, &mut call.guest.world);
+        if files.is_random(fd)? { draw(entropy, into) } else { files.read(fd, into) }
     })?;
     Ok(call.memory.write_u32(read, moved)?)
 }
@@ -98,9 +101,16 @@ pub(super) fn read(call: &mut Call<'_>, fd: u32, buffers: u32, count: u32, read:
 pub(super) fn pread(call: &mut Call<'_>, fd: u32, buffers: u32, count: u32, at: u64, read: u32) -> Done {
     let moved = transfer(call, buffers, count, |call, buffer, len, moved| {
         let at = at.checked_add(moved).ok_or(Errno::Inval)?;
-        call.guest.world.files.read_at(fd, at, call.memory.bytes_mut(buffer, len)?)
+        let (into, World { files, entropy, .. }) = (call.memory.bytes_mut(buffer, len)?, &mut call.guest.world);
+        if files.is_random(fd)? { draw(entropy, into) } else { files.read_at(fd, at, into) }
     })?;
     Ok(call.memory.write_u32(read, moved)?)
+}
+
+/// Random bytes, as a file of them gives.
+fn draw(entropy: &mut Entropy, into: &mut [u8]) -> Result<usize, Errno> {
+    entropy.fill(into).map_err(|_| Errno::Io)?;
+    Ok(into.len())
 }
 
 pub(super) fn write(call: &mut Call<'_>, fd: u32, buffers: u32, count: u32, written: u32) -> Done {

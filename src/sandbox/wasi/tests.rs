@@ -18,6 +18,8 @@ use crate::sandbox::guest::{Guest, Stop, World};
 use crate::{Cancel, Capacity, Limits};
 
 const WORK: u32 = 5;
+const ROOT: u32 = 7;
+
 /// Keeps 100 bytes of each stream.
 fn guest(world: World) -> Guest {
     let budget = Budget::new(&Capacity::default());
@@ -70,9 +72,13 @@ impl Machine {
 
     /// Opens a file of `/work` for reading and writing.
     fn open(&mut self, name: &str) -> u32 {
+        self.open_in(WORK, name)
+    }
+
+    fn open_in(&mut self, folder: u32, name: &str) -> u32 {
         self.put(0, name.as_bytes());
         let len = name.len() as u32;
-        self.call(|call| path::open(call, WORK, 0, 0, len, 1, u64::MAX, 0, 0, OUT)).unwrap();
+        self.call(|call| path::open(call, folder, 0, 0, len, 1, u64::MAX, 0, 0, OUT)).unwrap();
         self.out()
     }
 
@@ -226,12 +232,32 @@ fn counted_time_and_seeded_bytes_are_the_same_each_time() {
 }
 
 #[test]
+fn a_file_of_random_bytes_draws_from_the_sessions_own() {
+    let mut machine = Machine::new();
+    machine.call(|call| process::random_get(call, 0, 40)).unwrap();
+    let drawn = machine.memory[..40].to_vec();
+    let mut again = Machine::new();
+    let file = again.open_in(ROOT, "dev/urandom");
+    again.put_buffers(200, &[(100, 12), (112, 8)]);
+    again.call(|call| fd::read(call, file, 200, 2, OUT)).unwrap();
+    again.put_buffers(200, &[(120, 20)]);
+    again.call(|call| fd::pread(call, file, 200, 1, 77, OUT)).unwrap();
+    assert_eq!((again.out(), &again.memory[100..140]), (20, &drawn[..]));
+    let null = again.open_in(ROOT, "dev/null");
+    again.call(|call| fd::read(call, null, 200, 1, OUT)).unwrap();
+    assert_eq!(again.out(), 0);
+    again.call(|call| fd::write(call, null, 200, 1, OUT)).unwrap();
+    assert_eq!(again.out(), 20);
+}
+
+#[test]
 fn long_work_ends_at_a_cancel() {
     let mut machine = Machine::new();
     machine.memory = vec![0; 8 << 20];
     let cancel = Cancel::new();
     cancel.cancel();
     machine.guest.watch.cancel = cancel;
+    let random = machine.open_in(ROOT, "dev/random");
     let mut stopped = |work: &dyn Fn(&mut Call<'_>) -> Done| {
         let mut call = Call { memory: Memory(&mut machine.memory), guest: &mut machine.guest, left: 0 };
         matches!(work(&mut call), Err(Failure::Stop(Stop::Cancelled)))
@@ -241,6 +267,10 @@ fn long_work_ends_at_a_cancel() {
     assert!(stopped(&|call| {
         call.memory.write(200, &[0, 0, 0, 0, 0, 0, 0x80, 0])?;
         fd::write(call, 1, 200, 1, OUT)
+    }));
+    assert!(stopped(&|call| {
+        call.memory.write(200, &[0, 1, 0, 0, 0, 0, 0x70, 0])?;
+        fd::read(call, random, 200, 1, OUT)
     }));
     assert!(stopped(&|call| {
         call.memory.write(0, &[0; 48])?;
