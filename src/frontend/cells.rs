@@ -80,7 +80,7 @@ impl Cells {
         }
         let trouble = match (outcomes.last_mut(), &self.save) {
             (None, _) => None,
-            (Some(_), Some(file)) => save(&mut session, file).err(),
+            (Some(_), Some(file)) => session.save(file).err(),
             (Some(last), None) => end(&mut session, last, cancel, seen),
         };
         Ok(Ran { outcomes, session, trouble })
@@ -106,17 +106,6 @@ fn end(
         }
         Err(error) => Some(error.context("the exit handlers could not be run")),
     }
-}
-
-/// Writes the session beside `file` and renames it, so that a save that is interrupted leaves what was there.
-fn save(session: &mut Session, file: &Path) -> Result<()> {
-    let doing = saving(file);
-    // Behind a link, so that not the link is replaced.
-    let target = file.canonicalize().unwrap_or_else(|_| file.to_owned());
-    let written = beside(&target).or_internal(&doing)?;
-    session.save(written.path()).map_err(|error| error.context(&doing))?;
-    written.persist(&target).or_internal(&doing)?;
-    Ok(())
 }
 
 /// An empty file of our own in the folder of `file`; it goes when it is dropped.

@@ -65,10 +65,10 @@ const WHOLE: [Whole; 9] = [
     row("memory", Unit::Mebibytes, 1, [4 << 30, 1 << 30], Limits::memory),
     row("output", Unit::Kibibytes, 0, [1 << 30, 16 << 20], Limits::output),
     row("scratch", Unit::Mebibytes, 0, [4 << 30, 256 << 20], Limits::scratch),
-    row("entries", Unit::Each, 0, [1_000_000, 10_000], Limits::entries),
+    row("entries", Unit::Each, 0, [100_000, 10_000], Limits::entries),
     row("depth", Unit::Each, 0, [256, 64], Limits::depth),
     // Without one Python could not even import from its library.
-    row("open_files", Unit::Each, 1, [10_000, 256], Limits::open_files),
+    row("open_files", Unit::Each, 1, [1_000, 256], Limits::open_files),
     row("display", Unit::Mebibytes, 0, [256 << 20, 16 << 20], Limits::display),
     row("displays", Unit::Mebibytes, 0, [256 << 20, 64 << 20], Limits::displays),
 ];

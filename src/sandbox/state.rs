@@ -307,12 +307,14 @@ impl Checkpoint {
             Error::usage(why).context(format_args!("cannot save the session as {}", path.display()))
         };
         let bytes = saved::encode(&self.state.save(options), &self.image.snapshot).map_err(|error| refused(&error))?;
+        // Behind a link, so that not the link is replaced.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let mut file =
             tempfile::Builder::new().prefix(".saving-").tempfile_in(folder).map_err(|error| refused(&error))?;
         file.write_all(&bytes).map_err(|error| refused(&error))?;
         file.as_file().sync_all().map_err(|error| refused(&error))?;
-        file.persist(path).map_err(|error| refused(&error.error))?;
+        file.persist(&path).map_err(|error| refused(&error.error))?;
         Ok(())
     }
 }

@@ -90,7 +90,9 @@ pub fn limit_line(limit: &LimitHit) -> String {
     let LimitHit { name, used, allowed, unit } = *limit;
     match name {
         "wall" => format!("stopped after {used:.1} s of {allowed:.1} s allowed (--timeout SECONDS allows more)"),
-        "fuel" => format!("stopped after {used} units of fuel of {allowed} allowed (--fuel N allows more)"),
+        "fuel" => format!(
+            "stopped after {used} units of fuel of {allowed} allowed (--fuel N allows more; so does --timeout with --deterministic)"
+        ),
         "memory" => {
             format!("memory: {} of {} allowed (--memory MIB allows more)", mebibytes(used), mebibytes(allowed))
         }
