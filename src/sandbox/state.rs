@@ -136,11 +136,12 @@ impl State {
         };
         let Limits { memory, scratch, .. } = options.limits;
         let bounds = Bounds { image: image.snapshot, memory, scratch };
-        let file = fs::File::open(path).map_err(|error| refused(&error))?;
-        let metadata = file.metadata().map_err(|error| refused(&error))?;
+        // Before it is opened: a pipe would wait for somebody to write to it.
+        let metadata = fs::metadata(path).map_err(|error| refused(&error))?;
         if !metadata.is_file() {
             return Err(refused(&"it is not a regular file"));
         }
+        let file = fs::File::open(path).map_err(|error| refused(&error))?;
         let mut bytes = Vec::new();
         file.take(bounds.file()).read_to_end(&mut bytes).map_err(|error| refused(&error))?;
         if bytes.len() as u64 == bounds.file() {

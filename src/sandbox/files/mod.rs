@@ -16,7 +16,6 @@ mod mounts;
 mod paths;
 mod saved;
 mod table;
-#[cfg_attr(not(test), expect(dead_code, reason = "saved sessions use the rest"))]
 pub(super) mod tree;
 
 use std::sync::Arc;
