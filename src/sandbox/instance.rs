@@ -110,15 +110,16 @@ impl Instance {
         finder.see_fresh(self.memory.data(&self.store));
     }
 
-    /// What the interpreter has become since it was instantiated.
-    pub(super) fn capture(&mut self, finder: &Finder, displays: (u64, u64)) -> Machine {
-        self.machine(finder.copy(self.memory.data(&self.store)), displays)
+    /// What the interpreter has become since it was instantiated; `None` when the system does not tell.
+    pub(super) fn capture(&mut self, finder: &Finder, displays: (u64, u64)) -> Option<Machine> {
+        let pages = finder.copy(self.memory.data(&self.store))?;
+        Some(self.machine(pages, displays))
     }
 
     /// The same, again and again: `kept` are the pages of the last time.
-    pub(super) fn keep(&mut self, finder: &Finder, mut kept: Pages, displays: (u64, u64)) -> Machine {
-        finder.keep(self.memory.data(&self.store), &mut kept, &mut self.watched);
-        self.machine(kept, displays)
+    pub(super) fn keep(&mut self, finder: &Finder, mut kept: Pages, displays: (u64, u64)) -> Option<Machine> {
+        finder.keep(self.memory.data(&self.store), &mut kept, &mut self.watched)?;
+        Some(self.machine(kept, displays))
     }
 
     fn machine(&mut self, pages: Pages, displays: (u64, u64)) -> Machine {

@@ -175,7 +175,7 @@ impl Session {
         let interpreter = match &mut self.instance {
             Some(instance) => {
                 let machine = instance.capture(&self.image.finder, self.options.displays());
-                Interpreter::keep(machine, self.image.budget.charge())
+                machine.map_or(Interpreter::Lost, |machine| Interpreter::keep(machine, self.image.budget.charge()))
             }
             None => self.resume.clone(),
         };
@@ -303,7 +303,7 @@ impl Session {
         let interpreter = match &mut self.instance {
             Some(instance) if self.options.undo => {
                 let machine = instance.keep(&self.image.finder, kept, self.options.displays());
-                Interpreter::keep(machine, self.image.budget.charge())
+                machine.map_or(Interpreter::Lost, |machine| Interpreter::keep(machine, self.image.budget.charge()))
             }
             Some(_) => Interpreter::Lost,
             None => self.resume.clone(),

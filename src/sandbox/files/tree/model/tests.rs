@@ -513,7 +513,9 @@ fn run(seed: u64, seen: &mut BTreeMap<String, u32>) {
     let mut clones: Vec<(Tree, Model)> = Vec::new();
     for now in 1..=STEPS {
         let call = match now {
-            1..=16 if long => Call::Create(Ino(if now == 1 { 1 } else { now as u32 + 1 }), "n".repeat(255), Kind::Folder),
+            1..=16 if long => {
+                Call::Create(Ino(if now == 1 { 1 } else { now as u32 + 1 }), "n".repeat(255), Kind::Folder)
+            }
             _ => random.call(&model, clones.len()),
         };
         log.calls.push(call.clone());
