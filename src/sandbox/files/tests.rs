@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use super::errno::Errno;
+use super::mounts::{HostNode, Source};
+use super::table::{Descriptor, Folder};
 use super::tree::{Quota, Tree};
-use super::{Files, Kind, Mounts, OpenHow, Opened, PREOPENS, Stamp, Stream, Target, Whence};
+use super::{Files, Kind, Mounts, OpenHow, Opened, PREOPENS, Place, Stamp, Stream, Target, Whence};
 
 const LIB: u32 = 3;
 const MPL: u32 = 4;
@@ -542,6 +544,16 @@ fn closing_all_is_the_state_of_a_fresh_interpreter() {
     assert_eq!(names(&mut files, WORK, 4096).unwrap()[2..], ["kept"]);
     assert_eq!(files.tree().used().entries, 1);
     assert_eq!((0..6).filter(|_| files.open(WORK, "kept", READ, 5).is_ok()).count(), 6, "all of them are free again");
+}
+
+#[test]
+fn what_cannot_be_named_is_not_saved_as_something_else() {
+    let mounts = Arc::new(Mounts::new("absent".into(), "absent".into()));
+    let mut files = Files::new(mounts, Quota { bytes: 0, entries: 0, depth: 0 }, 6, 1);
+    let before = files.opened();
+    let place = Place::Host(HostNode::root(Source::Lib));
+    files.table.insert(Descriptor::Folder(Folder { place, preopen: None })).unwrap();
+    assert_eq!(files.opened(), before);
 }
 
 #[test]
