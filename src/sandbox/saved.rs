@@ -27,8 +27,8 @@ const PREFIX: usize = MAGIC.len() + 2 * DIGEST;
 const MAX_HEAD: u64 = 64 << 20;
 
 /// Pages of memory as [`Head`] counts them, and what memory grows by.
-const PAGE: u64 = 4096;
-const WASM_PAGE: u64 = 64 << 10;
+pub(super) const PAGE: u64 = 4096;
+pub(super) const WASM_PAGE: u64 = 64 << 10;
 
 /// A saved session.
 #[derive(Clone, Debug, Default, PartialEq)]

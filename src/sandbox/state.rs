@@ -291,3 +291,15 @@ impl Checkpoint {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::memory::PAGE;
+    use super::*;
+
+    /// `saved` knows nothing of the rest, so it has numbers of its own.
+    #[test]
+    fn what_is_saved_is_counted_in_the_same_pages() {
+        assert_eq!((saved::PAGE, saved::WASM_PAGE), (PAGE as u64, WASM_PAGE));
+    }
+}
