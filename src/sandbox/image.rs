@@ -15,6 +15,7 @@ use super::guest::Guest;
 use super::instance;
 use super::memory::{Finder, reread};
 use super::snapshot::{self, Built, Recipe};
+use super::state::WASM_PAGE;
 use super::worker::{Workers, stay_on_worker};
 use crate::capacity::machine_memory;
 use crate::error::OrInternal;
@@ -40,8 +41,6 @@ const WHAT: &str = "the Python image";
 /// The files inside the image's folder: the machine code, and the hash of what it was compiled from.
 const CODE: &str = "python.cwasm";
 const SNAPSHOT: &str = "snapshot.blake3";
-
-const WASM_PAGE: u64 = 64 << 10;
 
 /// What happens to the wasm before it is a snapshot, and what it finds and so may remember: its environment, folders,
 /// time and random bytes. How the rest of the calls is answered is no part of it, so that not every change of `files`

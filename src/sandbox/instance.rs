@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use wasmtime::{Global, InstancePre, Memory, Module, Mutability, Store, Trap, TypedFunc, Val, ValType};
+use wasmtime::{ExternType, Global, InstancePre, Memory, Module, Mutability, Store, Trap, TypedFunc, Val, ValType};
 
 use super::engine::Ticker;
 use super::guest::{Exit, Guest, Stop, World, at_tick};
@@ -105,15 +105,16 @@ impl Instance {
         finder.see_fresh(self.memory.data(&self.store));
     }
 
-    /// What the interpreter has become since it was instantiated.
-    pub(super) fn capture(&mut self, finder: &Finder, displays: (u64, u64)) -> Machine {
-        self.machine(finder.copy(self.memory.data(&self.store)), displays)
+    /// What the interpreter has become since it was instantiated; `None` when the system does not tell.
+    pub(super) fn capture(&mut self, finder: &Finder, displays: (u64, u64)) -> Option<Machine> {
+        let pages = finder.copy(self.memory.data(&self.store))?;
+        Some(self.machine(pages, displays))
     }
 
     /// The same, again and again: `kept` are the pages of the last time.
-    pub(super) fn keep(&mut self, finder: &Finder, mut kept: Pages, displays: (u64, u64)) -> Machine {
-        finder.keep(self.memory.data(&self.store), &mut kept, &mut self.watched);
-        self.machine(kept, displays)
+    pub(super) fn keep(&mut self, finder: &Finder, mut kept: Pages, displays: (u64, u64)) -> Option<Machine> {
+        finder.keep(self.memory.data(&self.store), &mut kept, &mut self.watched)?;
+        Some(self.machine(kept, displays))
     }
 
     fn machine(&mut self, pages: Pages, displays: (u64, u64)) -> Machine {
@@ -221,7 +222,7 @@ fn classify(error: &wasmtime::Error, memory_refused: bool) -> End {
     }
 }
 
-/// A number's bits; the image has globals of no other kind (see `prepare`).
+/// A number's bits; `prepare` lets no image through whose globals are anything else.
 fn bits(value: &Val) -> u64 {
     match *value {
         Val::I32(value) => u64::from(value.cast_unsigned()),
@@ -243,7 +244,60 @@ fn value(bits: u64, kind: &ValType) -> Val {
 }
 
 /// Links the image once, so that an instance is made without looking anything up.
+///
+/// # Errors
+/// An image that asks for more than there is, or whose state could not be kept: a global that changes is no number.
 pub(super) fn prepare(module: &Module) -> Result<InstancePre<Guest>> {
+    let number = |kind: &ValType| matches!(kind, ValType::I32 | ValType::I64 | ValType::F32 | ValType::F64);
+    for export in module.exports() {
+        if let ExternType::Global(global) = export.ty()
+            && global.mutability() == Mutability::Var
+            && !number(global.content())
+        {
+            let text = format!("the global {} is a {}", export.name(), global.content());
+            return Err(Error::internal(text).context("linking the image"));
+        }
+    }
     let linker = super::wasi::linker(module.engine()).or_internal("linking the image")?;
     linker.instantiate_pre(module).or_internal("linking the image")
+}
+
+#[cfg(test)]
+mod tests {
+    use wasm_encoder as encoder;
+
+    use super::super::engine;
+    use super::*;
+
+    /// A module that exports one global.
+    fn module(kind: encoder::ValType, mutable: bool, value: &encoder::ConstExpr) -> Module {
+        let mut globals = encoder::GlobalSection::new();
+        globals.global(encoder::GlobalType { val_type: kind, mutable, shared: false }, value);
+        let mut exports = encoder::ExportSection::new();
+        exports.export("state", encoder::ExportKind::Global, 0);
+        let mut module = encoder::Module::new();
+        module.section(&globals).section(&exports);
+        Module::new(&engine::runner().unwrap(), module.finish()).unwrap()
+    }
+
+    #[test]
+    fn globals_that_change_are_numbers() {
+        use encoder::{ConstExpr, RefType, ValType};
+        let numbers = [
+            (ValType::I32, ConstExpr::i32_const(1)),
+            (ValType::I64, ConstExpr::i64_const(1)),
+            (ValType::F32, ConstExpr::f32_const(1.0.into())),
+            (ValType::F64, ConstExpr::f64_const(1.0.into())),
+        ];
+        for (kind, value) in numbers {
+            assert!(prepare(&module(kind, true, &value)).is_ok(), "{kind:?}");
+        }
+        let function = ConstExpr::ref_null(encoder::HeapType::FUNC);
+        for (kind, value) in [(ValType::V128, ConstExpr::v128_const(1)), (ValType::Ref(RefType::FUNCREF), function)] {
+            let error = prepare(&module(kind, true, &value)).err().expect("it cannot be kept");
+            assert!(error.to_string().contains("the global state is a "), "{error}");
+            assert!(!error.is_usage(), "{error}");
+            assert!(prepare(&module(kind, false, &value)).is_ok(), "what never changes need not be kept: {kind:?}");
+        }
+    }
 }

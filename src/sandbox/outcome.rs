@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+/// As many files are told of as changed.
+pub(super) const MOST_CHANGES: usize = 10_000;
+
 /// A MIME bundle, Jupyter's way: type → text (binary types in base64).
 pub type MimeBundle = BTreeMap<String, String>;
 
@@ -21,7 +24,7 @@ pub struct Outcome {
     pub exit_code: Option<i32>,
     /// The limit that ended the cell.
     pub limit: Option<LimitHit>,
-    /// What the cell changed under `/work`, sorted by path.
+    /// What the cell changed under `/work`, sorted by path: the first 10,000 of it.
     pub files: Vec<FileChange>,
     pub usage: Usage,
     /// What the person should know about the session, as "the state was reset after a timeout".

@@ -11,7 +11,7 @@
 //! have explicit paths so that this file can be included from elsewhere, to be fuzzed.
 
 #[path = "saved/head.rs"]
-mod head;
+pub(super) mod head;
 
 use std::fmt;
 use std::io::{self, Read, Write};

@@ -1,7 +1,8 @@
 //! The host's view of a session's `/work`: what a cell changed in it, and files that go in and come out.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use super::files::errno::Errno;
 use super::files::tree::{Ino, Kind, Tree};
-use super::outcome::{Change, FileChange};
+use super::outcome::{Change, FileChange, MOST_CHANGES};
 use crate::{Cancel, Error, Result};
 
 /// Bytes that are hashed or copied at once.
@@ -42,11 +43,12 @@ impl Scratch {
         let usage = |why: &dyn std::fmt::Display| refused(Error::usage(why));
         let name = host.file_name().and_then(|name| name.to_str());
         let name = name.ok_or_else(|| usage(&"has no file name that Python could use"))?;
-        let mut from = std::fs::File::open(host).map_err(|error| usage(&error))?;
-        let metadata = from.metadata().map_err(|error| usage(&error))?;
+        // Before it is opened: a pipe would wait for somebody to write to it.
+        let metadata = std::fs::metadata(host).map_err(|error| usage(&error))?;
         if !metadata.is_file() {
             return Err(usage(&"is not a regular file").advise("give the files one by one with --file"));
         }
+        let mut from = std::fs::File::open(host).map_err(|error| usage(&error))?;
         if metadata.len() > left(tree) {
             return Err(refused(no_room(tree, metadata.len())));
         }
@@ -65,29 +67,6 @@ impl Scratch {
         Ok(())
     }
 
-    /// Writes a file of `/work`, its folders included, in place of one that is there.
-    ///
-    /// # Errors
-    /// A path that leads nowhere in `/work`, and what does not fit; then a file that was there may have been emptied.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for surfaces that take files by path"))]
-    pub(super) fn write(&mut self, tree: &mut Tree, path: &str, bytes: &[u8], now: u64) -> Result<()> {
-        let refused = |error: Error| error.context(path);
-        let (folders, name) = names(path).ok_or_else(|| refused(Error::usage("is no path of a file in /work")))?;
-        let mut folder = Tree::WORK;
-        for part in folders {
-            folder = found_or_made(tree, folder, part, Kind::Folder, now).map_err(refused)?;
-        }
-        let file = found_or_made(tree, folder, name, Kind::File, now).map_err(refused)?;
-        let fits = tree.resize(file, 0, now).is_ok() && bytes.len() as u64 <= left(tree);
-        if !fits {
-            return Err(refused(no_room(tree, bytes.len() as u64)));
-        }
-        let mut hasher = Sha256::new();
-        copy_in(tree, file, &mut { bytes }, &mut hasher, now).map_err(refused)?;
-        Arc::make_mut(&mut self.given).insert(path.to_owned(), hasher.finalize().into());
-        Ok(())
-    }
-
     /// Copies what cells created or modified into the host folder `to`, and names it.
     ///
     /// # Errors
@@ -98,85 +77,76 @@ impl Scratch {
         let out =
             Dir::open_ambient_dir(to, ambient_authority()).map_err(|error| Error::usage(error).context(doing()))?;
         let mut copied = Vec::new();
-        for (path, file) in files(tree) {
-            let given = self.given.get(&path);
+        let ended = walk([tree; 2], [None, Some(Tree::WORK)], &mut String::new(), &mut |path, files| {
+            let Some(file) = files[1] else { return ControlFlow::Continue(()) };
+            let given = self.given.get(path);
             if given.is_some() && digest(tree, file, &Cancel::new()).as_ref() == given {
-                continue;
+                return ControlFlow::Continue(());
             }
-            copy_out(tree, file, &path, &out)
-                .map_err(|error| Error::usage(error).context(format!("{}/{path}", doing())))?;
-            copied.push(path);
+            if let Err(error) = copy_out(tree, file, path, &out) {
+                return ControlFlow::Break(Error::usage(error).context(format!("{}/{path}", doing())));
+            }
+            copied.push(path.to_owned());
+            ControlFlow::Continue(())
+        });
+        match ended {
+            ControlFlow::Break(error) => Err(error),
+            ControlFlow::Continue(()) => Ok(copied),
         }
-        Ok(copied)
     }
 }
 
-/// What is in a file of `/work`; `None` when there is no such file.
-#[cfg_attr(not(test), expect(dead_code, reason = "for surfaces that give files by path"))]
-pub(super) fn read(tree: &Tree, path: &str) -> Option<Vec<u8>> {
-    let (mut folders, name) = names(path)?;
-    let folder = folders.try_fold(Tree::WORK, |folder, part| tree.lookup(folder, part).ok())?;
-    let file = tree.lookup(folder, name).ok()?;
-    let mut bytes = vec![0; usize::try_from(tree.stat(file)?.bytes).ok()?];
-    tree.read(file, 0, &mut bytes).ok()?;
-    Some(bytes)
-}
-
-/// What is different under `/work` `now`, sorted by path. Digests are left out from a cancel on.
+/// What is different under `/work` `now`, sorted by path: the first [`MOST_CHANGES`]. Digests are left out from a cancel
+/// on.
 pub(super) fn changes(before: &Tree, now: &Tree, cancel: &Cancel) -> Vec<FileChange> {
     if now.is_same(before) {
         return Vec::new();
     }
-    let (old, new) = (files(before), files(now));
     let mut changes = Vec::new();
-    for (path, file) in &new {
-        let change = match old.get(path) {
-            None => Change::Created,
-            Some(old) if old == file && now.same_content(before, *file) => continue,
-            Some(_) => Change::Modified,
+    // It only ever stops early because there are enough.
+    let _ = walk([before, now], [Some(Tree::WORK); 2], &mut String::new(), &mut |path, files| {
+        let change = match files {
+            [_, None] => Change::Deleted,
+            [None, Some(_)] => Change::Created,
+            [Some(old), Some(new)] if old == new && now.same_content(before, new) => return ControlFlow::Continue(()),
+            [Some(_), Some(_)] => Change::Modified,
         };
-        let bytes = now.stat(*file).map_or(0, |stat| stat.bytes);
-        let sha256 = digest(now, *file, cancel).map(|digest| hex(&digest));
-        changes.push(FileChange { path: path.clone(), change, bytes, sha256 });
-    }
-    let gone = old.into_keys().filter(|path| !new.contains_key(path));
-    changes.extend(gone.map(|path| FileChange { path, change: Change::Deleted, bytes: 0, sha256: None }));
-    changes.sort_by(|a, b| a.path.cmp(&b.path));
+        let bytes = files[1].and_then(|file| now.stat(file)).map_or(0, |stat| stat.bytes);
+        let sha256 = files[1].and_then(|file| digest(now, file, cancel)).map(|digest| hex(&digest));
+        changes.push(FileChange { path: path.to_owned(), change, bytes, sha256 });
+        if changes.len() < MOST_CHANGES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
     changes
 }
 
-/// Every file under `/work`, by its path.
-fn files(tree: &Tree) -> BTreeMap<String, Ino> {
-    let mut files = BTreeMap::new();
-    let mut folders = vec![(Tree::WORK, String::new())];
-    while let Some((folder, prefix)) = folders.pop() {
-        for (name, ino, kind) in tree.list(folder).unwrap_or_default() {
-            let path = format!("{prefix}{name}");
-            match kind {
-                Kind::Folder => folders.push((ino, format!("{path}/"))),
-                Kind::File => {
-                    files.insert(path, ino);
-                }
-            }
+/// Goes through two folders, each of its own tree, and hands out the path of every file below either of them, with what
+/// it is in each. In the order of the paths, one at a time: all of them at once could take a thousand times what an entry
+/// takes.
+fn walk<B>(
+    trees: [&Tree; 2],
+    folders: [Option<Ino>; 2],
+    path: &mut String,
+    each: &mut impl FnMut(&str, [Option<Ino>; 2]) -> ControlFlow<B>,
+) -> ControlFlow<B> {
+    // A folder's name ends in a slash, as it does in the paths of what is in it; so the order of the names is theirs.
+    let mut names = BTreeMap::<String, [Option<Ino>; 2]>::new();
+    for side in [0, 1] {
+        for (name, ino, kind) in folders[side].and_then(|folder| trees[side].list(folder).ok()).unwrap_or_default() {
+            let name = if kind == Kind::Folder { name + "/" } else { name };
+            names.entry(name).or_default()[side] = Some(ino);
         }
     }
-    files
-}
-
-/// The folders and the name of a path relative to `/work`. `None` when it could lead elsewhere, or names no file.
-fn names(path: &str) -> Option<(impl Iterator<Item = &str>, &str)> {
-    let (folders, name) = path.rsplit_once('/').map_or((None, path), |(folders, name)| (Some(folders), name));
-    let plain = path.split('/').all(|part| !matches!(part, "" | "." | ".."));
-    plain.then(|| (folders.into_iter().flat_map(|folders| folders.split('/')), name))
-}
-
-fn found_or_made(tree: &mut Tree, folder: Ino, name: &str, kind: Kind, now: u64) -> Result<Ino> {
-    match tree.lookup(folder, name) {
-        Ok(found) if tree.stat(found).is_some_and(|stat| stat.kind == kind) => Ok(found),
-        Ok(_) => Err(Error::usage(format_args!("{name} is there as something else"))),
-        Err(Errno::Notdir) => Err(Error::usage(format_args!("what holds {name} is no folder"))),
-        Err(_) => tree.create(folder, name, kind, now).map_err(|errno| not_made(tree, errno)),
+    for (name, inos) in names {
+        let above = path.len();
+        path.push_str(&name);
+        if name.ends_with('/') {
+            walk(trees, inos, path, each)?;
+        } else {
+            each(path, inos)?;
+        }
+        path.truncate(above);
     }
+    ControlFlow::Continue(())
 }
 
 /// Bytes that the quota still has.
@@ -234,32 +204,33 @@ fn copy_out(tree: &Tree, file: Ino, path: &str, out: &Dir) -> io::Result<()> {
         Err(_) => {}
     }
     let mut to = out.open_with(path, OpenOptions::new().write(true).create_new(true))?;
-    pieces(tree, file, |piece| io::Write::write_all(&mut to, piece))
+    let gone = |_| io::Error::from(io::ErrorKind::NotFound);
+    for (at, piece) in tree.stored(file).map_err(gone)? {
+        to.seek(SeekFrom::Start(at))?;
+        to.write_all(piece)?;
+    }
+    // What is not stored is zeros, in the host's file as well.
+    to.set_len(tree.stat(file).map_or(0, |stat| stat.bytes))
 }
 
 /// `None` after a cancel.
 fn digest(tree: &Tree, file: Ino, cancel: &Cancel) -> Option<[u8; 32]> {
+    static ZEROS: [u8; PIECE] = [0; PIECE];
     let mut hasher = Sha256::new();
-    pieces(tree, file, |piece| {
-        hasher.update(piece);
-        if cancel.is_cancelled() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
-    })
-    .ok()?;
-    Some(hasher.finalize().into())
-}
-
-/// Hands out a file's bytes in order.
-fn pieces(tree: &Tree, file: Ino, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
-    let mut buffer = vec![0; PIECE];
     let mut at = 0;
-    loop {
-        let read = tree.read(file, at, &mut buffer).map_err(|_| io::ErrorKind::NotFound)?;
-        if read == 0 {
-            return Ok(());
+    let end = tree.stat(file)?.bytes;
+    for (start, piece) in tree.stored(file).ok()?.chain([(end, &[][..])]) {
+        while at < start {
+            let zeros = &ZEROS[..usize::try_from(start - at).unwrap_or(PIECE).min(PIECE)];
+            hasher.update(zeros);
+            at += zeros.len() as u64;
+            cancel.check().ok()?;
         }
-        take(&buffer[..read])?;
-        at += read as u64;
+        hasher.update(piece);
+        at += piece.len() as u64;
+        cancel.check().ok()?;
     }
+    Some(hasher.finalize().into())
 }
 
 fn hex(digest: &[u8; 32]) -> String {
@@ -277,8 +248,16 @@ mod tests {
         Tree::new(Quota { bytes: 1 << 20, entries: 10, depth: 3 }, 0)
     }
 
+    /// As a cell would, the folders included.
     fn write(tree: &mut Tree, path: &str, text: &str) {
-        Scratch::default().write(tree, path, text.as_bytes(), 0).unwrap();
+        let mut parts = path.split('/').peekable();
+        let mut at = Tree::WORK;
+        while let Some(name) = parts.next() {
+            let kind = if parts.peek().is_some() { Kind::Folder } else { Kind::File };
+            at = tree.lookup(at, name).or_else(|_| tree.create(at, name, kind, 0)).unwrap();
+        }
+        tree.resize(at, 0, 0).unwrap();
+        tree.write(at, 0, text.as_bytes(), 0).unwrap();
     }
 
     fn told(before: &Tree, now: &Tree) -> Vec<(String, Change, u64)> {
@@ -380,21 +359,71 @@ mod tests {
     }
 
     #[test]
-    fn files_are_written_and_read_by_path() {
-        let (mut scratch, mut tree) = (Scratch::default(), tree());
-        scratch.write(&mut tree, "a/b/c", b"one", 0).unwrap();
-        scratch.write(&mut tree, "a/b/c", b"two", 0).unwrap();
-        assert_eq!(read(&tree, "a/b/c").as_deref(), Some(&b"two"[..]));
-        for absent in ["a/b", "a/b/d", "a/b/c/d", "../work/a/b/c", "/a", "", "a//b", "."] {
-            assert_eq!(read(&tree, absent), None, "{absent}");
+    fn changes_come_in_the_order_of_their_paths() {
+        let mut tree = tree();
+        for path in ["a/x", "a.b", "b", "c", "d/y"] {
+            write(&mut tree, path, "");
         }
-        for bad in ["", "/", "/a", "a/", "a//b", "./a", "a/..", "a/../b", "a/b", "a/b/c/d", "n\0ul", &"n".repeat(256)] {
-            assert!(scratch.write(&mut tree, bad, b"", 0).unwrap_err().is_usage(), "{bad:?}");
+        let mut now = Tree::new(tree.quota(), 0);
+        // A file where a folder was, and a folder where a file was.
+        for path in ["a", "a-b", "c/z"] {
+            write(&mut now, path, "1");
         }
-        let error = scratch.write(&mut tree, "1/2/3/4", b"", 0).unwrap_err();
-        assert_eq!(error.advice(), Some("raise the limit with --depth"));
-        let error = scratch.write(&mut tree, "large", &[0; (1 << 20) + 1], 0).unwrap_err();
-        assert_eq!(error.advice(), Some("raise the limit with --scratch"));
+        let (mut paths, mut sorted) = (vec![], vec![]);
+        for change in changes(&tree, &now, &Cancel::new()) {
+            paths.push((change.path.clone(), change.change));
+            sorted.push((change.path, change.change));
+        }
+        sorted.sort_by(|a, b| a.0.cmp(&b.0));
+        assert_eq!(paths, sorted);
+        let all = ["a", "a-b", "a.b", "a/x", "b", "c", "c/z", "d/y"];
+        assert_eq!(paths.iter().map(|(path, _)| path.as_str()).collect::<Vec<_>>(), all);
+        assert_eq!(paths.iter().filter(|(_, change)| *change == Change::Created).count(), 3);
+    }
+
+    #[test]
+    fn so_many_changes_are_told_and_no_more() {
+        let mut tree = Tree::new(Quota { bytes: 0, entries: 20_000, depth: 2 }, 0);
+        let before = tree.clone();
+        for number in 0..MOST_CHANGES + 5 {
+            tree.create(Tree::WORK, &format!("{number:05}"), Kind::File, 0).unwrap();
+        }
+        let created = told(&before, &tree);
+        assert_eq!((created.len(), created[0].0.as_str(), created[9_999].0.as_str()), (10_000, "00000", "09999"));
+        assert_eq!(told(&tree, &before).len(), 10_000, "deleted ones as well");
+    }
+
+    #[test]
+    fn holes_are_zeros_in_digests_and_in_what_is_copied_out() {
+        let host = tempfile::tempdir().unwrap();
+        for (start, bytes) in [(0, 0), (0, 200_000), (70_000, 70_003), (3 * PIECE as u64 - 1, 4 * PIECE as u64)] {
+            let (mut tree, mut whole) = (tree(), vec![0; bytes as usize]);
+            let before = tree.clone();
+            let file = tree.create(Tree::WORK, "f", Kind::File, 0).unwrap();
+            tree.resize(file, bytes, 0).unwrap();
+            if start > 0 {
+                tree.write(file, start, b"abc"[..(bytes - start).min(3) as usize].as_ref(), 0).unwrap();
+                tree.read(file, 0, &mut whole).unwrap();
+            }
+            let digest: [u8; 32] = Sha256::digest(&whole).into();
+            assert_eq!(changes(&before, &tree, &Cancel::new())[0].sha256.as_deref(), Some(&*hex(&digest)), "{start}");
+            assert_eq!(Scratch::default().export(&tree, host.path()).unwrap(), ["f"]);
+            assert!(std::fs::read(host.path().join("f")).unwrap() == whole, "{start} {bytes}");
+        }
+    }
+
+    /// Opening it would wait for a writer.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_pipe_is_no_file_to_put() {
+        let host = tempfile::tempdir().unwrap();
+        let pipe = host.path().join("pipe");
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        let (send, answer) = std::sync::mpsc::channel();
+        std::thread::spawn(move || send.send(Scratch::default().put(&mut tree(), &pipe, 0)));
+        let error = answer.recv_timeout(std::time::Duration::from_secs(60)).expect("it waits").unwrap_err();
+        assert!(error.to_string().contains("not a regular file"), "{error}");
     }
 
     #[cfg(unix)]

@@ -173,7 +173,7 @@ impl Session {
         let interpreter = match &mut self.body {
             Body::Live(instance) => {
                 let machine = instance.capture(&self.image.finder, self.options.displays());
-                Interpreter::keep(machine, self.image.budget.charge())
+                machine.map_or(Interpreter::Lost, |machine| Interpreter::keep(machine, self.image.budget.charge()))
             }
             Body::Resting { interpreter, .. } => interpreter.clone(),
         };

@@ -143,11 +143,12 @@ impl State {
         };
         let Limits { memory, scratch, entries, open_files, .. } = options.limits;
         let bounds = Bounds { image: image.snapshot, memory, scratch, entries, open_files };
-        let file = fs::File::open(path).map_err(|error| refused(&error))?;
-        let metadata = file.metadata().map_err(|error| refused(&error))?;
+        // Before it is opened: a pipe would wait for somebody to write to it.
+        let metadata = fs::metadata(path).map_err(|error| refused(&error))?;
         if !metadata.is_file() {
             return Err(refused(&"it is not a regular file"));
         }
+        let file = fs::File::open(path).map_err(|error| refused(&error))?;
         let mut bytes = Vec::new();
         file.take(bounds.file()).read_to_end(&mut bytes).map_err(|error| refused(&error))?;
         if bytes.len() as u64 == bounds.file() {
@@ -322,5 +323,17 @@ impl Checkpoint {
 impl fmt::Debug for Checkpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Checkpoint").field("cells", &self.state.cells).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::memory::PAGE;
+    use super::*;
+
+    /// `saved` knows nothing of the rest, so it has numbers of its own.
+    #[test]
+    fn what_is_saved_is_counted_in_the_same_pages() {
+        assert_eq!((saved::head::PAGE, saved::head::WASM_PAGE), (PAGE as u64, WASM_PAGE));
     }
 }

@@ -100,7 +100,7 @@ impl Visit {
         match (&mut self.body, self.keep.take()) {
             (Body::Live(instance), Some(earlier)) => {
                 let machine = instance.keep(&self.image.finder, earlier.into_pages(), displays);
-                Interpreter::keep(machine, self.image.budget.charge())
+                machine.map_or(Interpreter::Lost, |machine| Interpreter::keep(machine, self.image.budget.charge()))
             }
             (Body::Live(_), None) => Interpreter::Lost,
             (Body::Resting { interpreter, .. }, _) => interpreter.clone(),

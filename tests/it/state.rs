@@ -374,3 +374,18 @@ fn options_that_contradict_each_other_are_refused() {
     let contradiction = options().undo(false).on_error(OnError::Rewind);
     assert!(python().session(contradiction).expect_err("refused").is_usage());
 }
+
+/// Opening it would wait for a writer.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_pipe_is_no_session_to_load() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let pipe = folder.path().join("pipe");
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).expect("a pipe");
+    python();
+    let (send, answer) = std::sync::mpsc::channel();
+    std::thread::spawn(move || send.send(Session::load(python(), &pipe, options()).err()));
+    let error = answer.recv_timeout(Duration::from_secs(60)).expect("it waits").expect("no session");
+    assert!(error.to_string().contains("not a regular file"), "{error}");
+}

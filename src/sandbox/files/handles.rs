@@ -9,15 +9,15 @@ use super::{Device, Files, Filestat, Kind, Place, Stamp, Times, held, tree};
 
 /// Preview 1's `fdflags`: the one that has an effect, and all there are.
 const APPEND: u16 = 1;
-pub(super) const KNOWN_FLAGS: u16 = 0b1_1111;
+pub(in super::super) const KNOWN_FLAGS: u16 = 0b1_1111;
 
 /// Preview 1's rights, as far as wasi-libc looks at them.
-mod rights {
+pub(in super::super) mod rights {
     pub(super) const ALL: u64 = (1 << 30) - 1;
-    pub(super) const READ: u64 = 1 << 1;
+    pub(in super::super::super) const READ: u64 = 1 << 1;
     pub(super) const SEEK: u64 = 1 << 2;
     pub(super) const TELL: u64 = 1 << 5;
-    pub(super) const WRITE: u64 = 1 << 6;
+    pub(in super::super::super) const WRITE: u64 = 1 << 6;
     pub(super) const ALLOCATE: u64 = 1 << 8;
     pub(super) const READDIR: u64 = 1 << 14;
     pub(super) const SET_SIZE: u64 = 1 << 22;

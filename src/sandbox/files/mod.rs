@@ -17,14 +17,12 @@ mod mounts;
 mod paths;
 mod saved;
 mod table;
-#[cfg_attr(not(test), expect(dead_code, reason = "saved sessions use the rest"))]
 pub(super) mod tree;
 
 use std::sync::Arc;
 
 use errno::Errno;
-use handles::KNOWN_FLAGS;
-pub(super) use handles::{Fdstat, Whence};
+pub(super) use handles::{Fdstat, KNOWN_FLAGS, Whence, rights};
 use hub::{Device, Hub, Place};
 use listing::Walks;
 pub(super) use mounts::Mounts;
@@ -35,8 +33,8 @@ pub(super) use table::Stream;
 use table::{Content, Descriptor, Folder, Table};
 use tree::{Ino, Quota, Times, Tree};
 
-/// When everything that is not a session's own was made, in nanoseconds since the Unix epoch: 2026-01-01.
-const HOST_TIME: u64 = 1_767_225_600 * 1_000_000_000;
+/// When everything that is not a session's own was made, in nanoseconds since the Unix epoch.
+const HOST_TIME: u64 = super::clock::VIRTUAL_EPOCH;
 
 /// The folders that are open from the start, from descriptor 3 on. Their number, order and names are part of every
 /// image: wasi-libc asks for them when the snapshot is taken and never again. The last is where everything else is.

@@ -2,10 +2,8 @@
 
 use super::errno::Errno;
 use super::table::{self, Content, Descriptor, Folder};
+use super::tree::MAX_PATH;
 use super::{Files, Filestat, Kind, Place, held, tree};
-
-/// The longest path, in bytes.
-const MAX_PATH: usize = 4096;
 
 /// How `path_open` opens.
 #[derive(Clone, Copy, Debug, Default)]

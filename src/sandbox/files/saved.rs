@@ -36,29 +36,31 @@ pub(in super::super) enum Target {
 }
 
 impl Files {
-    /// Every open descriptor, by number.
+    /// Every open descriptor, by number, but those on what cannot be named any more: they come back closed.
     pub(in super::super) fn opened(&self) -> Vec<Opened> {
         let plain = |number, target| Opened { number, target, at: 0, flags: 0, read: true, write: false };
         let index = |found: Option<usize>| found.and_then(|index| u8::try_from(index).ok()).unwrap_or_default();
-        let of = |place| self.target(place).unwrap_or(Target::Library("/".into()));
-        let one = |(number, descriptor): (u32, &Descriptor)| match descriptor {
-            Descriptor::Stream(stream) => {
-                plain(number, Target::Stream(index(Stream::ALL.iter().position(|other| other == stream))))
-            }
-            Descriptor::Folder(Folder { preopen: Some(name), .. }) => {
-                plain(number, Target::Preopen(index(PREOPENS.iter().position(|other| other == name))))
-            }
-            Descriptor::Folder(folder) => plain(number, of(folder.place)),
-            Descriptor::File(file) => Opened {
-                number,
-                target: of(file.content.place()),
-                at: file.at,
-                flags: file.flags,
-                read: file.read,
-                write: file.write,
-            },
+        let of = |place| self.target(place).ok();
+        let one = |(number, descriptor): (u32, &Descriptor)| {
+            Some(match descriptor {
+                Descriptor::Stream(stream) => {
+                    plain(number, Target::Stream(index(Stream::ALL.iter().position(|other| other == stream))))
+                }
+                Descriptor::Folder(Folder { preopen: Some(name), .. }) => {
+                    plain(number, Target::Preopen(index(PREOPENS.iter().position(|other| other == name))))
+                }
+                Descriptor::Folder(folder) => plain(number, of(folder.place)?),
+                Descriptor::File(file) => Opened {
+                    number,
+                    target: of(file.content.place())?,
+                    at: file.at,
+                    flags: file.flags,
+                    read: file.read,
+                    write: file.write,
+                },
+            })
         };
-        self.table.iter().map(one).collect()
+        self.table.iter().filter_map(one).collect()
     }
 
     /// The files of a session that was saved: what nobody has open and has no name is dropped.

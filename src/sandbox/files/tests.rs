@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use super::errno::Errno;
+use super::mounts::{HostNode, Source};
+use super::table::{Descriptor, Folder};
 use super::tree::{Quota, Tree};
-use super::{Files, Kind, Mounts, OpenHow, Opened, PREOPENS, Stamp, Stream, Target, Whence};
+use super::{Files, Kind, Mounts, OpenHow, Opened, PREOPENS, Place, Stamp, Stream, Target, Whence};
 
 const LIB: u32 = 3;
 const MPL: u32 = 4;
@@ -625,6 +627,16 @@ fn streams_that_were_closed_are_there_again() {
         (Ok(Some(Stream::Stderr)), Err(Errno::Badf)),
         "it has moved"
     );
+}
+
+#[test]
+fn what_cannot_be_named_is_not_saved_as_something_else() {
+    let mounts = Arc::new(Mounts::new("absent".into(), "absent".into()));
+    let mut files = Files::new(mounts, Quota { bytes: 0, entries: 0, depth: 0 }, 6, 1);
+    let before = files.opened();
+    let place = Place::Host(HostNode::root(Source::Lib));
+    files.table.insert(Descriptor::Folder(Folder { place, preopen: None })).unwrap();
+    assert_eq!(files.opened(), before);
 }
 
 #[test]

@@ -9,6 +9,7 @@
 //! - every node is in one place, under a root, or is unlinked and held; there are no cycles: only [`Tree::rename`]
 //!   moves a folder, and it refuses to move one into itself;
 //! - nothing panics, and a call that fails has changed nothing;
+//! - no path from below a root has more than [`MAX_PATH`] bytes, so whoever writes paths out knows what an entry costs;
 //! - a call takes time in proportion to the bytes it is given and, at worst, to the number of entries (and a 64 KiB
 //!   chunk; after a clone also to the chunks of the file).
 //!
@@ -38,6 +39,9 @@ use super::errno::Errno;
 
 /// Bytes of one name.
 const MAX_NAME: usize = 255;
+
+/// Bytes of the longest path: the names from below a root down to an entry, with a slash between two of them.
+pub const MAX_PATH: usize = 4096;
 
 /// The number of a file or folder. It is never given to another one, also not after it was removed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -156,16 +160,19 @@ impl Tree {
     ///
     /// # Errors
     /// `Inval` and `Nametoolong` for the name, `Notdir`, `Noent` (the folder was removed), `Exist`, `Dquot` (too deep),
-    /// `Nospc` (too many entries).
+    /// `Nametoolong` for the path, `Nospc` (too many entries).
     pub fn create(&mut self, folder: Ino, name: &str, kind: Kind, now: u64) -> Result<Ino, Errno> {
         check_name(name)?;
         let names = self.names(folder)?;
-        let depth = self.depth(folder).ok_or(Errno::Noent)?;
+        let above = self.way(folder).ok_or(Errno::Noent)?;
         if names.contains_key(name) {
             return Err(Errno::Exist);
         }
-        if depth >= self.quota().depth {
+        if above.names >= self.quota().depth {
             return Err(Errno::Dquot);
+        }
+        if above.and(name).bytes > MAX_PATH {
+            return Err(Errno::Nametoolong);
         }
         let name = Arc::<str>::from(name);
         let ino = self.store.add(kind, (folder, name.clone()), now)?;
@@ -206,12 +213,13 @@ impl Tree {
     /// # Errors
     /// As [`lookup`](Self::lookup) for `from`; `Inval` and `Nametoolong` for the new name; `Notdir` and `Noent` for the
     /// new folder; `Inval` (a folder into itself), `Isdir`, `Notdir` and `Notempty` for what would be replaced; `Dquot`
-    /// (it, or something in it, would go deeper than the quota allows).
+    /// (it, or something in it, would go deeper than the quota allows); `Nametoolong` (its path, or that of something in
+    /// it, would be too long).
     pub fn rename(&mut self, from: (Ino, &str), to: (Ino, &str), now: u64) -> Result<(), Errno> {
         let ino = self.lookup(from.0, from.1)?;
         check_name(to.1)?;
         let replaced = self.names(to.0)?.get(to.1).copied();
-        let (old_depth, new_depth) = (self.depth(from.0), self.depth(to.0).ok_or(Errno::Noent)?);
+        let (old, new) = (self.way(from.0).ok_or(Errno::Noent)?, self.way(to.0).ok_or(Errno::Noent)?);
         if replaced == Some(ino) {
             return Ok(());
         }
@@ -226,11 +234,7 @@ impl Tree {
                 _ => {}
             }
         }
-        // What goes no deeper is always allowed, also where a quota that was lowered is exceeded.
-        let goes_deeper = old_depth.is_none_or(|old_depth| new_depth > old_depth);
-        if goes_deeper && new_depth.saturating_add(self.height(ino)) > self.quota().depth {
-            return Err(Errno::Dquot);
-        }
+        self.check_move(ino, old.and(from.1), new.and(to.1))?;
         if let Some(replaced) = replaced {
             self.detach(replaced, now);
         }
@@ -352,27 +356,37 @@ impl Tree {
         std::iter::successors(Some(folder), |folder| self.parent(*folder))
     }
 
-    /// The names between a root and a folder, its own included; none when it was removed.
-    fn depth(&self, folder: Ino) -> Option<u64> {
-        let (mut depth, mut top) = (0, folder);
-        for folder in self.upwards(folder).skip(1) {
-            (depth, top) = (depth + 1, folder);
+    /// The way from a root to a folder; none when it was removed.
+    fn way(&self, folder: Ino) -> Option<Way> {
+        let (mut way, mut at) = (Way::default(), folder);
+        while let Some((parent, name)) = self.store.get(at).and_then(|node| node.place.as_ref()) {
+            (way, at) = (way.and(name), *parent);
         }
-        ROOTS.contains(&top).then_some(depth)
+        ROOTS.contains(&at).then_some(way)
     }
 
-    /// The names on the way down to the deepest entry from the folder that `top` is in: 1 for a file.
-    fn height(&self, top: Ino) -> u64 {
-        let (mut height, mut level) = (0, vec![top]);
-        while !level.is_empty() {
-            height += 1;
-            level = level
-                .into_iter()
-                .flat_map(|ino| self.names(ino).into_iter().flat_map(Names::values))
-                .copied()
-                .collect();
+    /// The greatest depth and the longest path of what is `top` or in it, where the way to `top` is `way`.
+    fn farthest(&self, top: Ino, way: Way) -> Way {
+        let (mut farthest, mut left) = (way, vec![(top, way)]);
+        while let Some((ino, way)) = left.pop() {
+            farthest.names = farthest.names.max(way.names);
+            farthest.bytes = farthest.bytes.max(way.bytes);
+            left.extend(self.names(ino).into_iter().flatten().map(|(name, ino)| (*ino, way.and(name))));
         }
-        height
+        farthest
+    }
+
+    /// Whether something, and all that is in it, may go from one place to another. What goes no deeper and gets no longer
+    /// path always may, also where a quota that was lowered is exceeded.
+    fn check_move(&self, ino: Ino, from: Way, to: Way) -> Result<(), Errno> {
+        if to.names <= from.names && to.bytes <= from.bytes {
+            return Ok(());
+        }
+        let farthest = self.farthest(ino, to);
+        if to.names > from.names && farthest.names > self.quota().depth {
+            return Err(Errno::Dquot);
+        }
+        if farthest.bytes > MAX_PATH { Err(Errno::Nametoolong) } else { Ok(()) }
     }
 
     fn change_names<R>(&mut self, folder: Ino, now: u64, change: impl FnOnce(&mut Names) -> R) {
@@ -404,6 +418,21 @@ impl Tree {
         if unlinked && !self.held.contains_key(&ino) {
             self.store.remove(ino);
         }
+    }
+}
+
+/// The names from below a root to an entry, its own included: how many, and the bytes of the path they make.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Way {
+    names: u64,
+    bytes: usize,
+}
+
+impl Way {
+    /// One name more, at either end.
+    fn and(self, name: &str) -> Self {
+        let slash = usize::from(self.names > 0);
+        Self { names: self.names.saturating_add(1), bytes: self.bytes.saturating_add(slash + name.len()) }
     }
 }
 

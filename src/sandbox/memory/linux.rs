@@ -29,16 +29,27 @@ pub(super) struct PageMap {
 impl PageMap {
     /// `None` where the system does not show it, or has pages that are not a multiple of ours.
     pub(super) fn open() -> Option<Self> {
-        let size = rustix::param::page_size();
-        let file = File::open("/proc/self/pagemap").ok()?;
-        size.is_multiple_of(PAGE).then(|| Self { file, size, watch: watch().ok() })
+        Self::new(File::open("/proc/self/pagemap").ok()?)
     }
 
-    /// Adds the pages of `memory` that were ever written, and says whether it could tell.
-    pub(super) fn written(&self, memory: &[u8], runs: &mut Vec<Run>) -> bool {
-        let Some((start, end)) = self.range(memory) else { return false };
-        let mut add = |from: usize, to: usize| Run::add(runs, (from - start) / PAGE, (to - start) / PAGE);
-        self.scan(start, end, OWN, &mut add).or_else(|_| self.read(start, end, &mut add)).is_ok()
+    /// Tried once with a page of our own: what a system shows may still tell nothing.
+    fn new(file: File) -> Option<Self> {
+        let size = rustix::param::page_size();
+        let map = Self { file, size, watch: watch().ok() };
+        let mut own = vec![0_u8; 2 * size];
+        let start = own.as_ptr().addr().next_multiple_of(size) - own.as_ptr().addr();
+        let page = own.get_mut(start..start + size)?;
+        page.fill(1);
+        let written = map.written(std::hint::black_box(page))?;
+        let whole = [Run { first: 0, count: u32::try_from(size / PAGE).ok()? }];
+        (size.is_multiple_of(PAGE) && written == whole).then_some(map)
+    }
+
+    /// The pages of `memory` that were ever written; `None` when it cannot tell.
+    pub(super) fn written(&self, memory: &[u8]) -> Option<Vec<Run>> {
+        let (start, end) = self.range(memory)?;
+        let listed = collect(start, |add| self.scan(start, end, OWN, add).is_ok());
+        listed.or_else(|| collect(start, |add| self.read(start, end, add).is_ok()))
     }
 
     /// Begins to watch `memory`, and says whether it could: [`since`](Self::since) tells what is written from here on.
@@ -47,17 +58,14 @@ impl PageMap {
         register(watch, start, end).and_then(|()| self.scan(start, end, NEW, &mut |_, _| {})).is_ok()
     }
 
-    /// Adds the pages of `memory` that were written since the last call, or since it was begun. False when it cannot
-    /// tell, as after the memory grew; then it must be begun anew.
-    pub(super) fn since(&self, memory: &[u8], runs: &mut Vec<Run>) -> bool {
-        let Some((start, end)) = self.range(memory) else { return false };
+    /// The pages of `memory` that were written since the last call, or since it was begun. `None` when it cannot tell, as
+    /// after the memory grew; then it must be begun anew.
+    pub(super) fn since(&self, memory: &[u8]) -> Option<Vec<Run>> {
+        let (start, end) = self.range(memory)?;
         // A page of the image that was only read is new here too, so those that are told are looked at once more.
         let mut new = Vec::new();
-        if self.scan(start, end, NEW, &mut |from, to| new.push((from, to))).is_err() {
-            return false;
-        }
-        let mut add = |from: usize, to: usize| Run::add(runs, (from - start) / PAGE, (to - start) / PAGE);
-        new.into_iter().all(|(from, to)| self.scan(from, to, OWN, &mut add).is_ok())
+        self.scan(start, end, NEW, &mut |from, to| new.push((from, to))).ok()?;
+        collect(start, |add| new.into_iter().all(|(from, to)| self.scan(from, to, OWN, add).is_ok()))
     }
 
     fn range(&self, memory: &[u8]) -> Option<(usize, usize)> {
@@ -67,7 +75,7 @@ impl PageMap {
     }
 
     /// Adds what the kernel lists.
-    fn scan(&self, start: usize, end: usize, kind: Query, add: &mut impl FnMut(usize, usize)) -> Result<(), Errno> {
+    fn scan(&self, start: usize, end: usize, kind: Query, add: &mut dyn FnMut(usize, usize)) -> Result<(), Errno> {
         let mut regions = [Region::default(); 256];
         let mut from = start;
         while from < end {
@@ -101,7 +109,7 @@ impl PageMap {
         Ok(())
     }
 
-    fn read(&self, start: usize, end: usize, add: &mut impl FnMut(usize, usize)) -> std::io::Result<()> {
+    fn read(&self, start: usize, end: usize, add: &mut dyn FnMut(usize, usize)) -> std::io::Result<()> {
         let mut buffer = [0; ENTRIES * ENTRY];
         for from in (start..end).step_by(ENTRIES * self.size) {
             let entries = &mut buffer[..ENTRY * ENTRIES.min((end - from) / self.size)];
@@ -113,6 +121,13 @@ impl PageMap {
         }
         Ok(())
     }
+}
+
+/// The pages that `look` adds, by their addresses, to those of the memory that begins at `start`. What it added before it
+/// failed is nobody's.
+fn collect(start: usize, look: impl FnOnce(&mut dyn FnMut(usize, usize)) -> bool) -> Option<Vec<Run>> {
+    let mut runs = Vec::new();
+    look(&mut |from, to| Run::add(&mut runs, (from - start) / PAGE, (to - start) / PAGE)).then_some(runs)
 }
 
 /// A userfaultfd that only ever protects pages without telling anybody of faults.
@@ -272,8 +287,38 @@ pub(in super::super) fn reread(path: &Path) {
 }
 
 #[cfg(test)]
+impl PageMap {
+    /// As one that stopped telling.
+    pub(super) fn silent() -> Self {
+        Self { file: File::open("/dev/null").expect("/dev/null"), size: rustix::param::page_size(), watch: None }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_opens_and_cannot_tell_is_not_used() {
+        assert!(PageMap::open().is_some(), "this system shows its page map");
+        assert!(PageMap::new(File::open("/dev/null").expect("/dev/null")).is_none());
+        // It answers for each page, that nothing was written.
+        assert!(PageMap::new(File::open("/dev/zero").expect("/dev/zero")).is_none());
+    }
+
+    #[test]
+    fn what_was_found_before_a_failure_is_not_kept() {
+        let found = collect(8 * PAGE, |add| {
+            add(9 * PAGE, 11 * PAGE);
+            false
+        });
+        assert_eq!(found, None);
+        let found = collect(8 * PAGE, |add| {
+            add(9 * PAGE, 11 * PAGE);
+            true
+        });
+        assert_eq!(found, Some(vec![Run { first: 1, count: 2 }]));
+    }
 
     /// The older way must find what the newer one does, and no more than pages of zeros besides.
     #[test]

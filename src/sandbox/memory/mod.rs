@@ -37,49 +37,53 @@ impl Finder {
         }
     }
 
-    /// Copies the pages of `memory` that may differ from the image.
-    pub(super) fn copy(&self, memory: &[u8]) -> Pages {
+    /// Copies the pages of `memory` that may differ from the image. `None` when nobody can tell which.
+    pub(super) fn copy(&self, memory: &[u8]) -> Option<Pages> {
         let mut pages = Pages::default();
-        pages.fill(memory, &self.changed(memory));
-        pages
+        pages.fill(memory, &self.changed(memory)?);
+        Some(pages)
     }
 
     /// Makes `kept` a copy as [`copy`](Self::copy) would, and makes the next time cheap: where the system can tell, only
     /// the pages that were written since the last time are copied. `watched` belongs to the memory: it says which copy it
-    /// is watched for.
-    pub(super) fn keep(&self, memory: &[u8], kept: &mut Pages, watched: &mut Option<Watched>) {
-        let Some(map) = &self.map else { return kept.fill(memory, &self.changed(memory)) };
-        let mut runs = Vec::new();
-        if watched.is_some() && *watched == kept.watched && map.since(memory, &mut runs) {
-            return kept.update(memory, &runs);
+    /// is watched for. `None`, and `kept` is worth nothing, when nobody can tell which pages these are.
+    pub(super) fn keep(&self, memory: &[u8], kept: &mut Pages, watched: &mut Option<Watched>) -> Option<()> {
+        if let Some(map) = &self.map {
+            if watched.is_some()
+                && *watched == kept.watched
+                && let Some(runs) = map.since(memory)
+            {
+                kept.update(memory, &runs);
+                return Some(());
+            }
+            // Watched from before the copy on, so that nothing is missed.
+            let began = map.begin(memory);
+            *watched = began.then(|| Watched(self.copies.fetch_add(1, Ordering::Relaxed)));
+            kept.watched = *watched;
         }
-        // Watched from before the copy on, so that nothing is missed.
-        let began = map.begin(memory);
-        *watched = began.then(|| Watched(self.copies.fetch_add(1, Ordering::Relaxed)));
-        kept.watched = *watched;
-        kept.fill(memory, &self.changed(memory));
+        kept.fill(memory, &self.changed(memory)?);
+        Some(())
     }
 
-    fn changed(&self, memory: &[u8]) -> Vec<Run> {
-        let mut runs = Vec::new();
-        if !self.map.as_ref().is_some_and(|map| map.written(memory, &mut runs)) {
-            runs.clear();
-            // Without an image to compare with, everything is copied that is not zero.
-            compare(memory, self.image.get().map_or(&[], Vec::as_slice), &mut runs);
+    fn changed(&self, memory: &[u8]) -> Option<Vec<Run>> {
+        match &self.map {
+            Some(map) => map.written(memory),
+            None => Some(compare(memory, self.image.get()?)),
         }
-        runs
     }
 }
 
 /// The pages that differ; what is beyond the image began as zeros.
-fn compare(memory: &[u8], image: &[u8], runs: &mut Vec<Run>) {
+fn compare(memory: &[u8], image: &[u8]) -> Vec<Run> {
     const ZEROS: [u8; PAGE] = [0; PAGE];
+    let mut runs = Vec::new();
     let pristine = image.chunks_exact(PAGE).chain(std::iter::repeat(&ZEROS[..]));
     for (page, (now, before)) in memory.chunks_exact(PAGE).zip(pristine).enumerate() {
         if now != before {
-            Run::add(runs, page, page + 1);
+            Run::add(&mut runs, page, page + 1);
         }
     }
+    runs
 }
 
 #[cfg(test)]
@@ -132,7 +136,7 @@ mod tests {
         let finder = Finder::new();
         finder.see_fresh(memory.data(&store));
         write(&mut store, memory);
-        let pages = finder.copy(memory.data(&store));
+        let pages = finder.copy(memory.data(&store)).unwrap();
         assert_eq!(pages.in_order().0, WRITTEN);
         assert_eq!(pages.len(), 4 * PAGE);
 
@@ -149,7 +153,26 @@ mod tests {
         let finder = Finder { map: None, ..Finder::new() };
         finder.see_fresh(memory.data(&store));
         write(&mut store, memory);
-        assert_eq!(finder.copy(memory.data(&store)).in_order().0, WRITTEN);
+        assert_eq!(finder.copy(memory.data(&store)).unwrap().in_order().0, WRITTEN);
+    }
+
+    /// A copy that may lack pages is none.
+    #[test]
+    fn what_nobody_can_tell_is_not_copied() {
+        let (mut store, memory) = instance();
+        write(&mut store, memory);
+        #[cfg(target_os = "linux")]
+        let blind = [Some(platform::PageMap::silent()), None];
+        #[cfg(not(target_os = "linux"))]
+        let blind = [None];
+        for map in blind {
+            // Nor is there an image to compare with.
+            let finder = Finder { map, ..Finder::new() };
+            assert!(finder.copy(memory.data(&store)).is_none());
+            let (mut kept, mut watched) = (Pages::default(), None);
+            assert!(finder.keep(memory.data(&store), &mut kept, &mut watched).is_none());
+            assert!(watched.is_none());
+        }
     }
 
     #[test]
@@ -159,7 +182,7 @@ mod tests {
         assert_ne!(memory.data(&store).iter().map(|byte| u64::from(*byte)).sum::<u64>(), 0);
         let finder = Finder::new();
         finder.see_fresh(memory.data(&store));
-        assert_eq!(finder.copy(memory.data(&store)).in_order().0, []);
+        assert_eq!(finder.copy(memory.data(&store)).unwrap().in_order().0, []);
     }
 
     /// What is kept from cell to cell is what a copy of everything would hold, whatever was written or read between, and
@@ -189,7 +212,7 @@ mod tests {
                     // As after a rewind: another buffer.
                     kept = Pages::default();
                 }
-                finder.keep(memory.data(&store), &mut kept, &mut watched);
+                finder.keep(memory.data(&store), &mut kept, &mut watched).unwrap();
                 let (mut other, restored) = instance();
                 restored.grow(&mut other, (memory.data_size(&store) / 65_536 - 64) as u64).unwrap();
                 kept.put_into(restored.data_mut(&mut other)).unwrap();

@@ -11,7 +11,7 @@ impl PageMap {
         None
     }
 
-    pub(super) fn written(&self, _: &[u8], _: &mut Vec<Run>) -> bool {
+    pub(super) fn written(&self, _: &[u8]) -> Option<Vec<Run>> {
         match *self {}
     }
 
@@ -19,7 +19,7 @@ impl PageMap {
         match *self {}
     }
 
-    pub(super) fn since(&self, _: &[u8], _: &mut Vec<Run>) -> bool {
+    pub(super) fn since(&self, _: &[u8]) -> Option<Vec<Run>> {
         match *self {}
     }
 }

@@ -11,8 +11,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::{Bounds, Unreadable};
 
 /// Pages of memory as [`Machine`] counts them, and what memory grows by.
-const PAGE: u64 = 4096;
-const WASM_PAGE: u64 = 64 << 10;
+pub(in super::super) const PAGE: u64 = 4096;
+pub(in super::super) const WASM_PAGE: u64 = 64 << 10;
 
 /// The roots of a tree, which do not count as its entries.
 const ROOTS: u64 = 2;

@@ -2,10 +2,8 @@
 //! does not hold is FAULT, a length is compared before it is used, and nothing is copied to look at it.
 
 use crate::sandbox::files::errno::Errno;
+use crate::sandbox::files::tree::MAX_PATH;
 use crate::sandbox::files::{Fdstat, Filestat};
-
-/// The longest path, in bytes.
-const MAX_PATH: u32 = 4096;
 
 /// Buffers that one call may name, as IOV_MAX elsewhere.
 const MAX_BUFFERS: u32 = 1024;
@@ -46,7 +44,7 @@ impl Memory<'_> {
     /// # Errors
     /// NAMETOOLONG, and ILSEQ for what is not UTF-8.
     pub(super) fn path(&self, at: u32, len: u32) -> Result<&str, Errno> {
-        if len > MAX_PATH {
+        if len as usize > MAX_PATH {
             return Err(Errno::Nametoolong);
         }
         std::str::from_utf8(self.bytes(at, len)?).map_err(|_| Errno::Ilseq)

@@ -2,7 +2,8 @@
 
 use super::{Call, Done, Result};
 use crate::sandbox::files::errno::Errno;
-use crate::sandbox::files::{OpenHow, Stamp};
+use crate::sandbox::files::rights::{READ, WRITE};
+use crate::sandbox::files::{KNOWN_FLAGS, OpenHow, Stamp};
 
 use super::abi::filestat;
 
@@ -11,13 +12,6 @@ const CREATE: u32 = 1;
 const FOLDER: u32 = 2;
 const EXCLUSIVE: u32 = 4;
 const TRUNCATE: u32 = 8;
-
-/// Those of preview 1's rights that decide how a file is opened.
-const READ: u64 = 1 << 1;
-const WRITE: u64 = 1 << 6;
-
-/// Those of preview 1's `fdflags` that there are.
-const FLAGS: u32 = 0b1_1111;
 
 pub(super) fn create_directory(call: &mut Call<'_>, fd: u32, path: u32, len: u32) -> Done {
     let now = call.now();
@@ -73,7 +67,7 @@ pub(super) fn open(
     flags: u32,
     opened: u32,
 ) -> Done {
-    if how & !(CREATE | FOLDER | EXCLUSIVE | TRUNCATE) != 0 || flags & !FLAGS != 0 {
+    if how & !(CREATE | FOLDER | EXCLUSIVE | TRUNCATE) != 0 || flags & !u32::from(KNOWN_FLAGS) != 0 {
         return Err(Errno::Inval.into());
     }
     let now = call.now();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::content::Content;
 use super::store::{Node, ROOTS, Store};
-use super::{Body, Entry, Ino, Kind, Quota, Tree, check_name};
+use super::{Body, Entry, Ino, Kind, MAX_PATH, Quota, Tree, Way, check_name};
 
 impl Tree {
     /// Everything, by number. It copies all bytes: as many as [`used`](Self::used) says.
@@ -75,14 +75,17 @@ fn name_all(nodes: &mut BTreeMap<Ino, Node>) -> Result<usize, &'static str> {
 /// Counts what the roots lead to. Cycles and what is in an unlinked folder are not among it.
 fn count_from_roots(nodes: &BTreeMap<Ino, Node>, deepest: u64) -> Result<usize, &'static str> {
     let mut count = 0;
-    let mut folders: VecDeque<(Ino, u64)> = ROOTS.iter().map(|root| (*root, 0)).collect();
-    while let Some((folder, depth)) = folders.pop_front() {
+    let mut folders: VecDeque<(Ino, Way)> = ROOTS.iter().map(|root| (*root, Way::default())).collect();
+    while let Some((folder, way)) = folders.pop_front() {
         let Some(names) = nodes.get(&folder).and_then(Node::names) else { continue };
-        if !names.is_empty() && depth >= deepest {
+        if !names.is_empty() && way.names >= deepest {
             return Err("an entry is deeper than the quota allows");
         }
         count += names.len();
-        folders.extend(names.values().map(|ino| (*ino, depth + 1)));
+        if names.keys().any(|name| way.and(name).bytes > MAX_PATH) {
+            return Err("a path is too long");
+        }
+        folders.extend(names.iter().map(|(name, ino)| (*ino, way.and(name))));
     }
     Ok(count)
 }

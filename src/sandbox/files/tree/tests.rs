@@ -104,6 +104,32 @@ fn depth_is_bounded_for_what_is_made_and_for_what_is_moved() {
     assert_eq!(tree.rename((Tree::WORK, "e"), (two, "e"), NOW), Ok(()), "just deep enough");
 }
 
+#[test]
+fn paths_are_bounded_for_what_is_made_and_for_what_is_moved() {
+    let mut tree = bounded(0, 100, 100);
+    let name = "n".repeat(254);
+    let deep = (0..16).fold(Tree::WORK, |at, _| tree.create(at, &name, Kind::Folder, NOW).unwrap());
+    // There are 16 names of 254 bytes and 15 slashes above it: 4079 bytes.
+    assert_eq!(tree.create(deep, &"x".repeat(17), Kind::File, NOW), Err(Errno::Nametoolong));
+    let last = tree.create(deep, &"x".repeat(16), Kind::File, NOW).unwrap();
+    let before = tree.entries();
+    let longer = "n".repeat(255);
+    assert_eq!(tree.rename((Tree::WORK, &name), (Tree::WORK, &longer), NOW), Err(Errno::Nametoolong));
+    assert_eq!(tree.rename((deep, &"x".repeat(16)), (deep, &"y".repeat(17)), NOW), Err(Errno::Nametoolong));
+    assert_eq!(tree.entries(), before, "a refusal changes nothing");
+    assert_eq!(tree.rename((deep, &"x".repeat(16)), (deep, &"y".repeat(16)), NOW), Ok(()), "no longer than before");
+    tree.unlink(deep, &"y".repeat(16), NOW).unwrap();
+    assert_eq!((tree.stat(last), tree.rename((Tree::WORK, &name), (Tree::TMP, &longer), NOW)), (None, Ok(())));
+    // What is in it may be longer than the name that leads to it.
+    let folder = tree.create(Tree::WORK, "f", Kind::Folder, NOW).unwrap();
+    tree.create(folder, &"z".repeat(255), Kind::File, NOW).unwrap();
+    assert_eq!(tree.rename((Tree::WORK, "f"), (deep, "f"), NOW), Err(Errno::Nametoolong));
+    assert!(Tree::from_entries(tree.quota(), tree.next_ino(), tree.entries()).is_ok());
+    let mut entries = tree.entries();
+    entries.iter_mut().find(|entry| entry.ino == folder).unwrap().place = Some((deep, "f".into()));
+    assert_eq!(Tree::from_entries(tree.quota(), tree.next_ino(), entries).err(), Some("a path is too long"));
+}
+
 /// POSIX's table of renames: (what there is, from, to, the answer, what there is then). A name with a slash at its end
 /// is a folder.
 #[test]
@@ -445,10 +471,11 @@ fn many_names_and_deep_folders_are_no_trouble() {
         let parent = tree.parent(at).unwrap();
         tree.change_names(parent, NOW, |names| names.insert("d".into(), at));
     }
-    let before = tree.clone();
+    let before = tree.entries();
     assert_eq!(tree.rename((Tree::WORK, "d"), (at, "x"), NOW), Err(Errno::Inval));
     let folder = tree.create(Tree::TMP, "t", Kind::Folder, NOW).unwrap();
-    assert_eq!(tree.rename((Tree::WORK, "d"), (folder, "x"), NOW), Ok(()));
-    assert_eq!((tree.depth(at), before.depth(at)), (Some(50_001), Some(50_000)));
-    assert!(Tree::from_entries(tree.quota(), tree.next_ino(), tree.entries()).is_ok());
+    assert_eq!(tree.rename((Tree::WORK, "d"), (folder, "x"), NOW), Err(Errno::Nametoolong));
+    assert_eq!(tree.rename((Tree::WORK, "d"), (Tree::TMP, "x"), NOW), Ok(()), "no longer than before");
+    assert_eq!(tree.way(at), Some(Way { names: 50_000, bytes: 99_999 }));
+    assert_eq!(Tree::from_entries(tree.quota(), tree.next_ino(), before).err(), Some("a path is too long"));
 }

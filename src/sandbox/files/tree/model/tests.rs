@@ -107,6 +107,9 @@ impl Model {
         if path.matches('/').count() as u64 > self.quota.depth {
             return Err(Errno::Dquot);
         }
+        if Self::below_root(&path) > 4096 {
+            return Err(Errno::Nametoolong);
+        }
         if self.used().entries >= self.quota.entries {
             return Err(Errno::Nospc);
         }
@@ -116,6 +119,11 @@ impl Model {
         self.paths.insert(path, ino);
         self.touch(folder, now);
         Ok(ino)
+    }
+
+    /// Bytes of a path without the root's name.
+    fn below_root(path: &str) -> usize {
+        path.split_once('/').map_or(0, |(_, below)| below.len())
     }
 
     fn remove(&mut self, kind: Kind, folder: Ino, name: &str, now: u64) -> Result<(), Errno> {
@@ -163,6 +171,9 @@ impl Model {
         let deepest = moved.iter().map(|(path, _)| depth(path)).max().unwrap_or(0);
         if depth(&new) > depth(&old) && deepest > self.quota.depth {
             return Err(Errno::Dquot);
+        }
+        if moved.iter().any(|(path, _)| Self::below_root(path) > 4096) {
+            return Err(Errno::Nametoolong);
         }
         if let Some(there) = self.paths.get(&new).copied() {
             self.change(there).times.changed = now;
@@ -494,12 +505,19 @@ const STEPS: u64 = 300;
 /// Which answers there were, so that the test can tell that it reaches them.
 fn run(seed: u64, seen: &mut BTreeMap<String, u32>) {
     let mut random = Random(seed);
-    let quota = random.quota();
+    // One sequence in eight begins with a path as long as can be.
+    let long = seed.is_multiple_of(8);
+    let quota = if long { Quota { bytes: 300, entries: 40, depth: 20 } } else { random.quota() };
     let mut log = Log { seed, quota, calls: Vec::new() };
     let (mut tree, mut model) = (Tree::new(quota, 0), Model::new(quota));
     let mut clones: Vec<(Tree, Model)> = Vec::new();
     for now in 1..=STEPS {
-        let call = random.call(&model, clones.len());
+        let call = match now {
+            1..=16 if long => {
+                Call::Create(Ino(if now == 1 { 1 } else { now as u32 + 1 }), "n".repeat(255), Kind::Folder)
+            }
+            _ => random.call(&model, clones.len()),
+        };
         log.calls.push(call.clone());
         match call {
             Call::Clone => clones.push((tree.clone(), model.clone())),
@@ -528,7 +546,7 @@ fn random_calls_do_what_the_model_does() {
     let wanted = "Create Ok, Create Exist, Create Noent, Create Notdir, Create Inval, Create Nametoolong, Create Nospc, \
         Create Dquot, Unlink Ok, Unlink Isdir, Unlink Noent, Unlink Notdir, RemoveFolder Ok, RemoveFolder Notempty, \
         RemoveFolder Notdir, Rename Ok, Rename Inval, Rename Isdir, Rename Notdir, Rename Notempty, Rename Dquot, \
-        Rename Noent, Read Ok, Read Badf, Read Isdir, Write Ok, Write Nospc, Write Fbig, Write Isdir, Resize Ok, \
+        Rename Nametoolong, Rename Noent, Read Ok, Read Badf, Read Isdir, Write Ok, Write Nospc, Write Fbig, Write Isdir, Resize Ok, \
         Resize Nospc, Resize Fbig, SetTimes Ok, SetTimes Badf, Lookup Ok, Lookup Noent, Save Ok, Swap Ok";
     for wanted in wanted.split(", ") {
         assert!(seen.contains_key(wanted), "no call was answered so: {wanted}");
