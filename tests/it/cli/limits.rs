@@ -121,7 +121,11 @@ fn files_are_bounded_in_bytes_number_depth_and_how_many_are_open() {
         ("--open-files", "kept = [open(str(number), 'w') for number in range(100)]"),
     ] {
         run(&["exec", "-c", code]).exits(1);
-        let more = if flag == "--depth" { "64" } else { "2000" };
+        let more = match flag {
+            "--depth" => "64",
+            "--open-files" => "1000",
+            _ => "2000",
+        };
         run(&["exec", flag, more, "-c", &format!("{code}\nNone")]).exits(0);
     }
 }
