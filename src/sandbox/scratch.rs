@@ -215,7 +215,7 @@ fn copy_out(tree: &Tree, file: Ino, path: &str, out: &Dir) -> io::Result<()> {
 
 /// `None` after a cancel.
 fn digest(tree: &Tree, file: Ino, cancel: &Cancel) -> Option<[u8; 32]> {
-    const ZEROS: [u8; PIECE] = [0; PIECE];
+    static ZEROS: [u8; PIECE] = [0; PIECE];
     let mut hasher = Sha256::new();
     let mut at = 0;
     let end = tree.stat(file)?.bytes;

@@ -506,7 +506,7 @@ const STEPS: u64 = 300;
 fn run(seed: u64, seen: &mut BTreeMap<String, u32>) {
     let mut random = Random(seed);
     // One sequence in eight begins with a path as long as can be.
-    let long = seed % 8 == 0;
+    let long = seed.is_multiple_of(8);
     let quota = if long { Quota { bytes: 300, entries: 40, depth: 20 } } else { random.quota() };
     let mut log = Log { seed, quota, calls: Vec::new() };
     let (mut tree, mut model) = (Tree::new(quota, 0), Model::new(quota));
