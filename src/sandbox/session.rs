@@ -390,7 +390,7 @@ impl Session {
             }
         };
         let turn = turn?;
-        self.spent.wall += turn.wall;
+        self.spent.machine += turn.machine;
         self.spent.fuel += turn.fuel;
         let memory_bytes = instance.memory_bytes();
         self.instance = turn.end.is_alive().then_some(instance);
