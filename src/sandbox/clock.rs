@@ -14,7 +14,7 @@ pub(super) const VIRTUAL_EPOCH: u64 = 1_767_225_600 * 1_000_000_000;
 pub(super) enum Clock {
     /// The machine's clocks. The monotonic one had counted `offset` nanoseconds at `origin`.
     Real { origin: Instant, offset: u64 },
-    /// Moves by one nanosecond for each unit of fuel and by the length of every sleep. `lived` nanoseconds had passed
+    /// Moves by one nanosecond for each unit of fuel, be it an operator or work of the host's, and by the length of every sleep. `lived` nanoseconds had passed
     /// when the running turn began, whose fuel was `budget`; between turns that is 0.
     Virtual { lived: u64, budget: u64 },
 }
@@ -68,6 +68,12 @@ impl Clock {
         }
     }
 
+    /// Whether the host's work for the running turn is paid for in fuel: where fuel stands for the time that may pass.
+    /// Without a limit, as when the image is built, there is nothing to bound.
+    pub(super) fn is_bounded(&self) -> bool {
+        matches!(self, Self::Virtual { budget, .. } if *budget < u64::MAX)
+    }
+
     /// A sleep of so many nanoseconds, which in virtual time is over at once.
     pub(super) fn skip(&mut self, slept: u64) {
         if let Self::Virtual { lived, .. } = self {
@@ -97,6 +103,18 @@ mod tests {
         assert_eq!(clock, Clock::counted(5_700));
         clock.begin(u64::MAX);
         assert_eq!(clock.monotonic(u64::MAX - 1), 5_701);
+    }
+
+    #[test]
+    fn only_a_turn_that_fuel_bounds_pays_for_work() {
+        let mut clock = Clock::counted(0);
+        for (fuel, bounded) in [(0, true), (1_000, true), (u64::MAX, false)] {
+            clock.begin(fuel);
+            assert_eq!(clock.is_bounded(), bounded, "{fuel}");
+        }
+        let mut clock = Clock::real(0);
+        clock.begin(1_000);
+        assert!(!clock.is_bounded());
     }
 
     #[test]

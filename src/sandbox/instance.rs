@@ -52,7 +52,10 @@ pub(super) struct Turn {
     pub(super) stdout: Printed,
     pub(super) stderr: Printed,
     pub(super) inbox: Inbox,
+    /// The guest's time.
     pub(super) wall: Duration,
+    /// The machine's.
+    pub(super) machine: Duration,
     pub(super) fuel: u64,
 }
 
@@ -153,7 +156,8 @@ impl Instance {
         let budget = fuel.unwrap_or(u64::MAX);
         self.store.set_fuel(budget).or_internal("starting a cell")?;
         let guest = self.store.data_mut();
-        guest.watch.deadline = Instant::now().checked_add(wall);
+        let started = Instant::now();
+        guest.watch.deadline = started.checked_add(wall);
         guest.watch.cancel = cancel.clone();
         guest.growth.refused = false;
         guest.world.clock.begin(budget);
@@ -167,6 +171,7 @@ impl Instance {
             Ok(code) => End::Returned(code),
             Err(error) => classify(&error, self.store.data().growth.refused),
         };
+        let machine = started.elapsed();
         let left = self.store.get_fuel().or_internal("counting fuel")?;
         let guest = self.store.data_mut();
         let ended = guest.world.clock.monotonic(left);
@@ -177,6 +182,7 @@ impl Instance {
             stderr: guest.stderr.take(),
             inbox: guest.inbox.take(),
             wall: Duration::from_nanos(ended.saturating_sub(began)),
+            machine,
             fuel: budget - left,
         })
     }

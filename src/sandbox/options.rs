@@ -94,13 +94,15 @@ impl SessionOptions {
         }
     }
 
-    /// The machine's time and the fuel that a cell may use. In a deterministic session fuel alone decides, one operator
-    /// a nanosecond unless it has a limit of its own; the machine's time only ends what would never end.
+    /// The machine's time and the fuel that a cell may use. In a deterministic session fuel alone decides, one unit a
+    /// nanosecond unless it has a limit of its own; the machine's time only ends what takes far longer than it counts.
     pub(super) fn allowed(&self) -> (Duration, Option<u64>) {
         let Limits { wall, fuel, .. } = self.limits;
         match self.deterministic {
             None => (wall, fuel),
-            Some(_) => (wall.saturating_mul(10), Some(fuel.unwrap_or(nanoseconds(wall)))),
+            Some(_) => {
+                (wall.saturating_mul(3).saturating_add(Duration::from_secs(1)), Some(fuel.unwrap_or(nanoseconds(wall))))
+            }
         }
     }
 }

@@ -424,7 +424,7 @@ impl Session {
             Ok(called) => {
                 self.bindings = Arc::new(bindings);
                 self.pending.clear();
-                self.spent.wall += called.turn.wall;
+                self.spent.machine += called.turn.machine;
                 self.spent.fuel += called.turn.fuel;
                 if keep {
                     self.before = Some(State { bindings: self.bindings.clone(), ..before });

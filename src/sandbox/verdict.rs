@@ -10,7 +10,8 @@ use super::output::Printed;
 /// What a cell and its exit handlers have used together of the limits that they share.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Spent {
-    pub(super) wall: Duration,
+    /// The machine's time.
+    pub(super) machine: Duration,
     pub(super) fuel: u64,
 }
 
@@ -30,31 +31,30 @@ pub(super) fn status(end: &End, exit: Option<i32>) -> (Status, Option<i32>) {
     }
 }
 
-/// What is left of it. Virtual time takes nothing from the machine's.
+/// What is left of it.
 pub(super) fn left(options: &SessionOptions, spent: Spent) -> (Duration, Option<u64>) {
     let (wall, fuel) = options.allowed();
-    let wall = if options.deterministic.is_some() { wall } else { wall.saturating_sub(spent.wall) };
-    (wall, fuel.map(|fuel| fuel.saturating_sub(spent.fuel)))
+    (wall.saturating_sub(spent.machine), fuel.map(|fuel| fuel.saturating_sub(spent.fuel)))
 }
 
 pub(super) fn limit(status: Status, options: &SessionOptions, spent: Spent, memory: u64) -> Option<LimitHit> {
-    let Spent { wall, fuel } = spent;
-    let limits = &options.limits;
+    let Spent { machine, fuel } = spent;
+    let (wall, operators) = options.allowed();
     // Every count here is far below 2^53, where an f64 is still exact.
     #[expect(clippy::cast_precision_loss, reason = "a count of operators or bytes, below 2^53")]
     let float = |count: u64| count as f64;
     match status {
         Status::Timeout => {
-            Some(LimitHit { name: "wall", used: wall.as_secs_f64(), allowed: limits.wall.as_secs_f64(), unit: "s" })
+            Some(LimitHit { name: "wall", used: machine.as_secs_f64(), allowed: wall.as_secs_f64(), unit: "s" })
         }
         Status::Fuel => Some(LimitHit {
             name: "fuel",
             used: float(fuel),
-            allowed: float(options.allowed().1.unwrap_or(fuel)),
+            allowed: float(operators.unwrap_or(fuel)),
             unit: "operators",
         }),
         Status::Memory => {
-            Some(LimitHit { name: "memory", used: float(memory), allowed: float(limits.memory), unit: "bytes" })
+            Some(LimitHit { name: "memory", used: float(memory), allowed: float(options.limits.memory), unit: "bytes" })
         }
         _ => None,
     }
@@ -105,15 +105,30 @@ mod tests {
     fn fuel_stands_for_the_time_of_a_deterministic_session() {
         let limits = Limits::default().wall(Duration::from_secs(3));
         let real = SessionOptions::new(limits.clone());
-        let spent = Spent { wall: Duration::from_secs(1), fuel: 7 };
+        let spent = Spent { machine: Duration::from_secs(1), fuel: 7 };
         assert_eq!(left(&real, spent), (Duration::from_secs(2), None));
         let real = SessionOptions::new(limits.clone().fuel(10));
         assert_eq!(left(&real, spent), (Duration::from_secs(2), Some(3)));
         let counted = SessionOptions::new(limits.clone()).deterministic(1);
-        assert_eq!(left(&counted, spent), (Duration::from_secs(30), Some(2_999_999_993)));
+        assert_eq!(left(&counted, spent), (Duration::from_secs(9), Some(2_999_999_993)));
         let counted = SessionOptions::new(limits.fuel(5)).deterministic(1);
-        assert_eq!(left(&counted, spent), (Duration::from_secs(30), Some(0)));
+        assert_eq!(left(&counted, spent), (Duration::from_secs(9), Some(0)));
         let endless = SessionOptions::new(Limits::default().wall(Duration::MAX)).deterministic(1);
         assert_eq!(left(&endless, Spent::default()), (Duration::MAX, Some(u64::MAX)));
+    }
+
+    #[test]
+    fn a_limit_is_told_in_what_it_counts() {
+        let limits = Limits::default().wall(Duration::from_secs(2));
+        let spent = Spent { machine: Duration::from_secs(7), fuel: 5 };
+        let told = |status, options: &SessionOptions| {
+            let hit = limit(status, options, spent, 0).unwrap();
+            (hit.name, hit.used, hit.allowed, hit.unit)
+        };
+        let (real, counted) = (SessionOptions::new(limits.clone()), SessionOptions::new(limits).deterministic(1));
+        assert_eq!(told(Status::Timeout, &real), ("wall", 7.0, 2.0, "s"));
+        // The machine's time against the machine's time that is allowed, not against the guest's.
+        assert_eq!(told(Status::Timeout, &counted), ("wall", 7.0, 7.0, "s"));
+        assert_eq!(told(Status::Fuel, &counted), ("fuel", 5.0, 2e9, "operators"));
     }
 }

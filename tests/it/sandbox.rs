@@ -367,3 +367,18 @@ m.set_events(3, sum(events))
     let failed = session.exec("1 / 0", &Cancel::new()).expect("the sandbox runs");
     assert_eq!(failed.error.expect("an error").kind, "ZeroDivisionError");
 }
+
+/// Fuel ends it, and not the machine's time: that would be 151 seconds.
+#[test]
+fn in_a_deterministic_session_moving_bytes_takes_time() {
+    let limits = Limits::default().wall(Duration::from_secs(50)).fuel(150_000_000);
+    let python = python(|capacity| capacity);
+    let mut session = python.session(SessionOptions::new(limits).deterministic(1)).expect("a session");
+    let write =
+        "import os\nf = os.open('f', os.O_RDWR | os.O_CREAT)\nb = bytes(60 << 20)\nwhile True: os.pwrite(f, b, 0)";
+    for code in [write, "import os\nwhile True: os.urandom(1 << 20)"] {
+        let outcome = session.exec(code, &Cancel::new()).expect("the sandbox runs");
+        assert_eq!(outcome.status, Status::Fuel, "{:?} {:?}", outcome.limit, outcome.error);
+        assert_eq!(outcome.usage.fuel, 150_000_000);
+    }
+}

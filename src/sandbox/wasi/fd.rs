@@ -86,6 +86,7 @@ pub(super) fn tell(call: &mut Call<'_>, fd: u32, position: u32) -> Done {
 pub(super) fn readdir(call: &mut Call<'_>, fd: u32, at: u32, len: u32, cookie: u64, used: u32) -> Done {
     let into = call.memory.bytes_mut(at, len)?;
     let written = call.guest.world.files.list(fd, cookie, into)?;
+    call.moved(written as u64);
     // No more than `len`.
     Ok(call.memory.write_u32(used, u32::try_from(written).map_err(|_| Errno::Overflow)?)?)
 }
@@ -159,6 +160,7 @@ fn transfer(
                 Err(_) => return Ok(moved),
             };
             moved = moved.checked_add(done).ok_or(Errno::Inval)?;
+            call.moved(done.into());
             if done < piece {
                 return Ok(moved);
             }

@@ -18,6 +18,7 @@ pub(super) fn take(call: &mut Call<'_>, frame: u32, len: u32, answer: u32, answe
     if len as usize > call.guest.inbox.longest() {
         return None;
     }
+    call.moved(len.into());
     call.guest.inbox.receive(call.memory.bytes(frame, len).ok()?).ok()?;
     call.memory.write_u32(answer, 0).ok()?;
     call.memory.write_u32(answer_len, 0).ok()

@@ -1,7 +1,8 @@
 //! WASI preview 1 and `host.call`: all that the image imports, and so all that a guest can ask of the host.
 //!
 //! Every call ends within a few milliseconds or looks at the cell's deadline and cancel handle while it works, and
-//! allocates nothing in proportion to a number of the guest's. The calls on files only move arguments between the
+//! allocates nothing in proportion to a number of the guest's. Where fuel is the only time limit, calls that move bytes
+//! are paid for in fuel. The calls on files only move arguments between the
 //! guest's memory (`abi`) and [`Files`], which does the work.
 
 mod abi;
@@ -26,12 +27,22 @@ struct Call<'a> {
     guest: &'a mut Guest,
     /// The fuel that is left, where the clock depends on it.
     left: u64,
+    /// What the call's work is worth in fuel. An operator takes about as long as moving 8 bytes.
+    cost: u64,
 }
+
+/// Bytes that are moved for one unit of fuel.
+const MOVED: u64 = 8;
 
 impl Call<'_> {
     /// Nanoseconds since the Unix epoch.
     fn now(&self) -> u64 {
         self.guest.world.clock.wall(self.left)
+    }
+
+    /// So many bytes were moved.
+    fn moved(&mut self, bytes: u64) {
+        self.cost = self.cost.saturating_add(bytes / MOVED);
     }
 
     fn files(&mut self) -> &mut Files {
@@ -146,7 +157,14 @@ fn with_call<T>(mut caller: Caller<'_, Guest>, work: impl FnOnce(&mut Call<'_>) 
     let left = if caller.data().world.clock.is_counted() { caller.get_fuel()? } else { 0 };
     let memory = caller.data().memory.ok_or_else(|| wasmtime::Error::msg("a call before the interpreter was there"))?;
     let (bytes, guest) = memory.data_and_store_mut(&mut caller);
-    Ok(work(&mut Call { memory: Memory(bytes), guest, left }))
+    let mut call = Call { memory: Memory(bytes), guest, left, cost: 0 };
+    let done = work(&mut call);
+    let cost = call.cost;
+    if cost > 0 && caller.data().world.clock.is_bounded() {
+        // With nothing left the guest ends at its next look at the fuel.
+        caller.set_fuel(left.saturating_sub(cost))?;
+    }
+    Ok(done)
 }
 
 #[cfg(test)]

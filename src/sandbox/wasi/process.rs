@@ -76,9 +76,11 @@ pub(super) fn clock_time_get(call: &mut Call<'_>, id: u32, _precision: u64, time
     Ok(call.memory.write_u64(time, now)?)
 }
 
+/// A byte takes as long as an operator, so each costs one.
 pub(super) fn random_get(call: &mut Call<'_>, at: u32, len: u32) -> Done {
     for piece in call.memory.bytes_mut(at, len)?.chunks_mut(DRAWN as usize) {
         call.guest.world.entropy.fill(piece).map_err(|_| Errno::Io)?;
+        call.cost = call.cost.saturating_add(piece.len() as u64);
         if piece.len() == DRAWN as usize {
             call.guest.watch.check()?;
         }

@@ -35,6 +35,8 @@ const END: u32 = 64 << 10;
 struct Machine {
     memory: Vec<u8>,
     guest: Guest,
+    /// Of the last call, in fuel.
+    cost: u64,
 }
 
 impl Machine {
@@ -43,12 +45,14 @@ impl Machine {
         let quota = Quota { bytes: 100_000, entries: 20, depth: 4 };
         let files = Files::new(mounts, quota, 8, 0);
         let world = World { files, clock: Clock::counted(0), entropy: Entropy::seeded(7, 0) };
-        Self { memory: vec![0; MEMORY], guest: guest(world) }
+        Self { memory: vec![0; MEMORY], guest: guest(world), cost: 0 }
     }
 
     fn call(&mut self, work: impl FnOnce(&mut Call<'_>) -> Done) -> Result<(), Errno> {
-        let mut call = Call { memory: Memory(&mut self.memory), guest: &mut self.guest, left: 0 };
-        match work(&mut call) {
+        let mut call = Call { memory: Memory(&mut self.memory), guest: &mut self.guest, left: 0, cost: 0 };
+        let done = work(&mut call);
+        self.cost = call.cost;
+        match done {
             Ok(()) => Ok(()),
             Err(Failure::Errno(errno)) => Err(errno),
             Err(Failure::Stop(stop)) => panic!("{stop}"),
@@ -108,6 +112,35 @@ fn buffers_are_gathered_and_scattered() {
     machine.put_buffers(200, &[(300, 50)]);
     machine.call(|call| fd::read(call, file, 200, 1, OUT)).unwrap();
     assert_eq!((machine.out(), machine.text(300, 10)), (10, "hehelworld"));
+}
+
+#[test]
+fn what_moves_bytes_has_its_price() {
+    let mut machine = Machine::new();
+    let file = machine.open("f");
+    assert_eq!(machine.cost, 0);
+    machine.put_buffers(200, &[(1000, 8000), (1000, 1600)]);
+    machine.call(|call| fd::write(call, file, 200, 2, OUT)).unwrap();
+    assert_eq!(machine.cost, 1200);
+    machine.call(|call| fd::pwrite(call, file, 200, 1, 0, OUT)).unwrap();
+    assert_eq!(machine.cost, 1000);
+    machine.call(|call| fd::pread(call, file, 200, 2, 9000, OUT)).unwrap();
+    assert_eq!(machine.cost, 75, "what is there, and not what was asked for");
+    machine.call(|call| fd::write(call, 1, 200, 1, OUT)).unwrap();
+    assert_eq!(machine.cost, 1000, "also of what is not kept");
+    machine.call(|call| fd::readdir(call, WORK, 1000, 800, 0, OUT)).unwrap();
+    assert_eq!(machine.cost, u64::from(machine.out()) / 8);
+    machine.call(|call| process::random_get(call, 1000, 800)).unwrap();
+    assert_eq!(machine.cost, 800);
+    machine
+        .call(|call| {
+            host::take(call, 1000, 800, OUT, OUT);
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(machine.cost, 100);
+    machine.call(|call| fd::tell(call, file, OUT)).unwrap();
+    assert_eq!(machine.cost, 0);
 }
 
 #[test]
@@ -210,7 +243,7 @@ fn counted_time_and_seeded_bytes_are_the_same_each_time() {
     let run = || {
         let mut machine = Machine::new();
         machine.guest.world.clock.begin(1000);
-        let mut call = Call { memory: Memory(&mut machine.memory), guest: &mut machine.guest, left: 400 };
+        let mut call = Call { memory: Memory(&mut machine.memory), guest: &mut machine.guest, left: 400, cost: 0 };
         let done = process::clock_time_get(&mut call, 1, 0, OUT).is_ok();
         (done, machine.out(), machine)
     };
@@ -259,7 +292,7 @@ fn long_work_ends_at_a_cancel() {
     machine.guest.watch.cancel = cancel;
     let random = machine.open_in(ROOT, "dev/random");
     let mut stopped = |work: &dyn Fn(&mut Call<'_>) -> Done| {
-        let mut call = Call { memory: Memory(&mut machine.memory), guest: &mut machine.guest, left: 0 };
+        let mut call = Call { memory: Memory(&mut machine.memory), guest: &mut machine.guest, left: 0, cost: 0 };
         matches!(work(&mut call), Err(Failure::Stop(Stop::Cancelled)))
     };
     assert!(stopped(&|call| process::random_get(call, 0, 8 << 20)));
