@@ -5,9 +5,10 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use serde::de::{IgnoredAny, MapAccess};
 use serde_json::Value;
 
-use super::body::Fields;
+use super::body::{self, Fields, Payload};
 use super::problem::Problem;
 use super::state::App;
 use crate::frontend::json;
@@ -17,19 +18,42 @@ use crate::{Answer, Cancel, CodeInterpreter, Error, Request, Result, StopReason}
 /// A client may not keep the model for itself for ever.
 const MOST_RETRIES: usize = Request::MOST_RETRIES;
 
-pub async fn execute(State(app): State<Arc<App>>, fields: Fields) -> Result<Response, Problem> {
-    let request = request(&fields)?;
+/// The fields of a call, as they came.
+#[derive(Default)]
+pub struct Call {
+    instruction: Value,
+    max_retries: Value,
+}
+
+impl Fields for Call {
+    fn take<'de, A: MapAccess<'de>>(&mut self, name: &str, values: &mut A) -> Result<(), A::Error> {
+        match name {
+            "instruction" => self.instruction = body::value(values)?,
+            "max_retries" => self.max_retries = body::value(values)?,
+            _ => drop(values.next_value::<IgnoredAny>()?),
+        }
+        Ok(())
+    }
+}
+
+pub async fn execute(State(app): State<Arc<App>>, call: Payload<Call>) -> Result<Response, Problem> {
+    let Payload(call, _leave) = call;
+    let request = request(call)?;
     let interpreter = app.interpreter()?;
     let answer =
         app.runs.run(move |cancel| ask(&interpreter, &request, cancel)).await?.map_err(|error| failed(&error))?;
     answered(&answer)
 }
 
-fn request(fields: &Fields) -> Result<Request, Problem> {
-    let mut request = Request::new(fields.text("instruction")?);
-    match fields.0.get("max_retries") {
-        None | Some(Value::Null) => {}
-        Some(value) => match value.as_u64().and_then(|count| usize::try_from(count).ok()) {
+fn request(call: Call) -> Result<Request, Problem> {
+    let mut request = Request::new(match call.instruction {
+        Value::String(text) if !text.trim().is_empty() => text,
+        Value::Null | Value::String(_) => return Err(Problem::bad("Missing field: 'instruction'")),
+        _ => return Err(Problem::bad("Invalid field: 'instruction' must be a string")),
+    });
+    match call.max_retries {
+        Value::Null => {}
+        value => match value.as_u64().and_then(|count| usize::try_from(count).ok()) {
             Some(count) if (1..=MOST_RETRIES).contains(&count) => request.max_retries = count,
             _ => {
                 let text = format!("Invalid field: 'max_retries' must be a whole number from 1 to {MOST_RETRIES}");
@@ -73,10 +97,7 @@ mod tests {
     use crate::sandbox::Status;
 
     fn parse(value: Value) -> Result<Request, Problem> {
-        match value {
-            Value::Object(fields) => request(&Fields(fields)),
-            _ => panic!("an object"),
-        }
+        request(body::parse(value.to_string().as_bytes())?)
     }
 
     #[test]

@@ -48,6 +48,12 @@ impl Problem {
         Self::closing(Self::new(StatusCode::PAYLOAD_TOO_LARGE, text))
     }
 
+    /// The body is not read, so the connection cannot go on.
+    pub fn too_many_large() -> Self {
+        let text = "Too busy: as many requests with large bodies as there may be are under way; try again";
+        Self::closing(Self::new(StatusCode::SERVICE_UNAVAILABLE, text))
+    }
+
     pub fn too_slow() -> Self {
         Self::closing(Self::new(StatusCode::REQUEST_TIMEOUT, "The request body did not arrive in time"))
     }

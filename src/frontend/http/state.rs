@@ -4,8 +4,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
+use super::body::MOST_LARGE;
 use super::problem::Problem;
 use super::work::Places;
 use crate::sandbox::Python;
@@ -24,6 +25,8 @@ pub struct App {
     pub cells: Places,
     /// For instructions, which hold the model in turns.
     pub runs: Places,
+    /// Requests whose bodies are large.
+    pub large: Arc<Semaphore>,
 }
 
 #[derive(Clone)]
@@ -54,6 +57,7 @@ impl App {
             interpreter: RwLock::new(Part::Loading),
             cells: Places::new(cores.max(4), stopped.clone()),
             runs: Places::new(cores.max(2), stopped),
+            large: Arc::new(Semaphore::new(MOST_LARGE)),
         }
     }
 
