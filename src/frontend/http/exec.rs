@@ -3,18 +3,18 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use serde::de::{IgnoredAny, MapAccess};
 use serde_json::Value;
 
+use super::answers;
 use super::body::{self, Fields, Payload, Shallow};
 use super::problem::Problem;
 use super::state::App;
 use crate::frontend::cells::Cells;
 use crate::frontend::{json, limits};
-use crate::sandbox::{Outcome, Python, SessionOptions};
+use crate::sandbox::{Python, SessionOptions};
 use crate::{Cancel, Error, Limits, Result};
 
 const FIELDS: [&str; 3] = ["code", "limits", "deterministic"];
@@ -69,21 +69,20 @@ pub async fn exec(State(app): State<Arc<App>>, call: Payload<Call>) -> Result<Re
     let Payload(call, _leave) = call;
     let cells = cells(call)?;
     let python = app.sandbox()?;
-    let ran = app.cells.run(move |cancel| outcomes(cells, &python, cancel)).await?;
-    let outcomes = ran.map_err(|error| failed(&error))?;
-    match outcomes.first() {
-        Some(outcome) => Ok(Json(json::outcome(outcome)).into_response()),
-        None => Err(Problem::failed("Execution failed: the cell left no outcome")),
-    }
+    let (outcome, place) = app.cells.run(move |cancel| outcome(cells, &python, cancel)).await?;
+    app.answers.send(outcome?, place).await
 }
 
-/// The session is ended, and its folder removed, on the thread that may block.
-fn outcomes(cells: Cells, python: &Python, cancel: &Cancel) -> Result<Vec<Outcome>> {
-    let ran = cells.run(python, cancel, &mut |_, _| {})?;
+/// The cell's outcome as it is answered. The session is ended, and the outcome dropped, on the thread that may block.
+fn outcome(cells: Cells, python: &Python, cancel: &Cancel) -> Result<Vec<u8>, Problem> {
+    let ran = cells.run(python, cancel, &mut |_, _| {}).map_err(|error| failed(&error))?;
     if let Some(trouble) = ran.trouble {
         log::warn!("{trouble}");
     }
-    Ok(ran.outcomes)
+    match ran.outcomes.first() {
+        Some(outcome) => answers::write(&json::outcome(outcome)),
+        None => Err(Problem::failed("Execution failed: the cell left no outcome")),
+    }
 }
 
 fn cells(call: Call) -> Result<Cells, Problem> {

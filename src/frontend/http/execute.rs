@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use serde::de::{IgnoredAny, MapAccess};
 use serde_json::Value;
 
+use super::answers;
 use super::body::{self, Fields, Payload};
 use super::problem::Problem;
 use super::state::App;
@@ -40,9 +40,8 @@ pub async fn execute(State(app): State<Arc<App>>, call: Payload<Call>) -> Result
     let Payload(call, _leave) = call;
     let request = request(call)?;
     let interpreter = app.interpreter()?;
-    let answer =
-        app.runs.run(move |cancel| ask(&interpreter, &request, cancel)).await?.map_err(|error| failed(&error))?;
-    answered(&answer)
+    let (answer, place) = app.runs.run(move |cancel| answer(&interpreter, &request, cancel)).await?;
+    app.answers.send(answer?, place).await
 }
 
 fn request(call: Call) -> Result<Request, Problem> {
@@ -64,18 +63,20 @@ fn request(call: Call) -> Result<Request, Problem> {
     Ok(request)
 }
 
-fn ask(interpreter: &CodeInterpreter, request: &Request, cancel: &Cancel) -> Result<Answer> {
-    let mut session = interpreter.session(SessionOptions::default())?;
-    interpreter.run_to_end(&mut session, request, &mut |_| {}, cancel)
+fn answer(interpreter: &CodeInterpreter, request: &Request, cancel: &Cancel) -> Result<Vec<u8>, Problem> {
+    let ran = interpreter
+        .session(SessionOptions::default())
+        .and_then(|mut session| interpreter.run_to_end(&mut session, request, &mut |_| {}, cancel));
+    answered(&ran.map_err(|error| failed(&error))?)
 }
 
 /// A model that failed at once is a failure; what came before it failed is an answer.
-fn answered(answer: &Answer) -> Result<Response, Problem> {
+fn answered(answer: &Answer) -> Result<Vec<u8>, Problem> {
     if answer.stop_reason == StopReason::ModelError && answer.steps.is_empty() {
         let why = answer.error.as_deref().unwrap_or("the model gave no reply");
         return Err(Problem::failed(format!("Inference execution failed: {why}")));
     }
-    Ok(Json(json::answer(answer)).into_response())
+    answers::write(&json::answer(answer))
 }
 
 fn failed(error: &Error) -> Problem {
@@ -114,7 +115,7 @@ mod tests {
             error: Some("exhausted".into()),
             ..samples::answer(false, samples::outcome(Status::Error))
         };
-        assert_eq!(answered(&failed).unwrap().status(), 200);
+        assert!(answered(&failed).is_ok());
         let at_once = Answer { steps: Vec::new(), ..failed };
         assert!(format!("{:?}", answered(&at_once).unwrap_err()).contains("Inference execution failed: exhausted"));
     }

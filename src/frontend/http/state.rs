@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::{Semaphore, watch};
 
+use super::answers::Answers;
 use super::body::MOST_LARGE;
 use super::problem::Problem;
 use super::work::Places;
@@ -27,6 +28,7 @@ pub struct App {
     pub runs: Places,
     /// Requests whose bodies are large.
     pub large: Arc<Semaphore>,
+    pub answers: Answers,
 }
 
 #[derive(Clone)]
@@ -58,6 +60,7 @@ impl App {
             cells: Places::new(cores.max(4), stopped.clone()),
             runs: Places::new(cores.max(2), stopped),
             large: Arc::new(Semaphore::new(MOST_LARGE)),
+            answers: Answers::new(),
         }
     }
 
