@@ -67,8 +67,8 @@ impl CodeInterpreter {
 
     /// Runs one instruction in `session`, telling `observer` of each event; stops when `cancel` says so.
     ///
-    /// The first program sees the session's variables; after an attempt that failed the next one starts in a fresh
-    /// interpreter over the same files. The session can be used again whatever the answer is.
+    /// The first program sees the session's variables and files; after an attempt that failed the next one begins with
+    /// the session as it was before the first, files too. The session can be used again whatever the answer is.
     ///
     /// # Errors
     /// As [`run`](Self::run).

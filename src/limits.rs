@@ -23,7 +23,7 @@ pub struct Limits {
     pub depth: u64,
     /// Files and folders that are open at once. Default 64. Beyond it the program sees `EMFILE`.
     pub open_files: u64,
-    /// Bytes of one displayed object, encoded as it is sent. Default 4 MiB.
+    /// Bytes of one displayed object, encoded as it is sent; more than 64 MiB counts as that. Default 4 MiB.
     pub display: u64,
     /// Bytes of all of a cell's displayed objects together. Default 16 MiB.
     pub displays: u64,

@@ -69,7 +69,7 @@ const WHOLE: [Whole; 9] = [
     row("depth", Unit::Each, 0, [256, 64], Limits::depth),
     // Without one Python could not even import from its library.
     row("open_files", Unit::Each, 1, [1_000, 256], Limits::open_files),
-    row("display", Unit::Mebibytes, 0, [256 << 20, 16 << 20], Limits::display),
+    row("display", Unit::Mebibytes, 0, [64 << 20, 16 << 20], Limits::display),
     row("displays", Unit::Mebibytes, 0, [256 << 20, 64 << 20], Limits::displays),
 ];
 
@@ -258,7 +258,7 @@ mod tests {
             ("entries", 1_000_000, 1_000_000),
             ("depth", 256, 256),
             ("open_files", 10_000, 10_000),
-            ("display", 256, 256 << 20),
+            ("display", 64, 64 << 20),
             ("displays", 256, 256 << 20),
         ] {
             assert_eq!(flag(name, &most.to_string()), Ok(bytes), "{name}");

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::clock::{Clock, nanoseconds};
 use super::entropy::Entropy;
 use super::files::tree::Quota;
+use super::wire::MAX_DISPLAY;
 use crate::Limits;
 
 /// How a session starts.
@@ -83,7 +84,7 @@ impl SessionOptions {
 
     /// What one displayed object may take, and all of a cell.
     pub(super) fn displays(&self) -> (u64, u64) {
-        (self.limits.display, self.limits.displays)
+        (self.limits.display.min(MAX_DISPLAY as u64), self.limits.displays)
     }
 
     /// The time and the random source of a session that begins.

@@ -27,7 +27,8 @@ pub struct Outcome {
     /// What the cell changed under `/work`, sorted by path: the first 10,000 of it.
     pub files: Vec<FileChange>,
     pub usage: Usage,
-    /// What the person should know about the session, as "the state was reset after a timeout".
+    /// What the person should know about the session, as "the cell was undone: after the wall limit the session goes on
+    /// from the state before it".
     pub note: Option<String>,
 }
 
@@ -135,6 +136,6 @@ pub struct Usage {
     pub metering: &'static str,
     /// The guest's linear memory at the end.
     pub memory_bytes: u64,
-    /// Bytes in the scratch directory at the end.
+    /// Bytes of all files under `/work` and `/tmp` at the end.
     pub scratch_bytes: u64,
 }

@@ -3,12 +3,19 @@
 //! Whoever runs in the guest can send these, so nothing here decides a status, a count or a file: a frame supplies
 //! texts about the cell it came from, which can lie about themselves only.
 
-use serde::Deserialize;
+use std::fmt;
+
+use serde::de::{DeserializeOwned, Error, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use super::outcome::{CellError, MimeBundle};
 
 /// The longest frame of any kind but a display. The driver keeps below it.
 const MAX_FRAME: usize = (1 << 20) + 4096;
+
+/// The longest frame of a display, whatever a session allows. A cell cannot be stopped while it is read, which takes a
+/// tenth of a second when every character of it is escaped.
+pub(super) const MAX_DISPLAY: usize = 64 << 20;
 
 /// Types one bundle may hold; each costs the host more than its bytes.
 const MAX_TYPES: usize = 32;
@@ -17,44 +24,127 @@ const MAX_TYPES: usize = 32;
 /// which shows too much can still say how it ended.
 const MAX_FRAMES: usize = 256;
 
-#[derive(Debug, PartialEq, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-enum Frame {
+/// Bytes of an exception's class, its message and its traceback: the driver's own bounds.
+const NAME: usize = 256;
+const MESSAGE: usize = 16 << 10;
+const TRACEBACK: usize = 64 << 10;
+/// Bytes of a MIME type, of which the driver counts characters.
+const MIME: usize = 4 * NAME;
+
+/// What a frame is, as it says first of all.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
     /// The last expression's value.
-    Result {
-        data: MimeBundle,
-    },
+    Result,
     /// Something the cell showed.
-    Display {
-        data: MimeBundle,
-    },
-    Error {
-        r#type: String,
-        message: String,
-        line: Option<u32>,
-        traceback: String,
-    },
+    Display,
+    Error,
     /// The cell asked to exit; 0 is an ordinary end.
-    Exit {
-        code: i32,
-    },
+    Exit,
+}
+
+impl Kind {
+    /// The kind of a frame that begins as the driver's do. No more of it is read, so that nothing is kept for later.
+    fn of(bytes: &[u8]) -> Option<Self> {
+        let word = bytes.strip_prefix(br#"{"kind":""#)?;
+        let kinds: [(&[u8], _); 4] = [
+            (br#"result","#, Self::Result),
+            (br#"display","#, Self::Display),
+            (br#"error","#, Self::Error),
+            (br#"exit","#, Self::Exit),
+        ];
+        kinds.into_iter().find(|(beginning, _)| word.starts_with(beginning)).map(|(_, kind)| kind)
+    }
+}
+
+/// `result` and `display`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BundleFrame {
+    #[serde(rename = "kind")]
+    _kind: IgnoredAny,
+    data: Bundle,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ErrorFrame {
+    #[serde(rename = "kind")]
+    _kind: IgnoredAny,
+    r#type: Text<NAME>,
+    message: Text<MESSAGE>,
+    line: Option<u32>,
+    traceback: Text<TRACEBACK>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ExitFrame {
+    #[serde(rename = "kind")]
+    _kind: IgnoredAny,
+    code: i32,
+}
+
+/// A text of at most so many bytes.
+struct Text<const MOST: usize>(String);
+
+impl<'de, const MOST: usize> Deserialize<'de> for Text<MOST> {
+    fn deserialize<D: Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
+        struct Bounded<const MOST: usize>;
+
+        impl<const MOST: usize> Visitor<'_> for Bounded<MOST> {
+            type Value = Text<MOST>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "a text of at most {MOST} bytes")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+                if text.len() > MOST { Err(E::custom("too long")) } else { Ok(Text(text.to_owned())) }
+            }
+        }
+
+        json.deserialize_str(Bounded)
+    }
+}
+
+/// A bundle of at most [`MAX_TYPES`].
+struct Bundle(MimeBundle);
+
+impl<'de> Deserialize<'de> for Bundle {
+    fn deserialize<D: Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
+        struct Types;
+
+        impl<'de> Visitor<'de> for Types {
+            type Value = Bundle;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "at most {MAX_TYPES} types")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Bundle, A::Error> {
+                let mut bundle = MimeBundle::new();
+                let mut types = 0;
+                while let Some(Text(mime)) = map.next_key::<Text<MIME>>()? {
+                    if types == MAX_TYPES {
+                        return Err(A::Error::custom("too many types"));
+                    }
+                    types += 1;
+                    bundle.insert(mime, map.next_value()?);
+                }
+                Ok(Bundle(bundle))
+            }
+        }
+
+        json.deserialize_map(Types)
+    }
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Malformed;
 
-/// Reads a frame that is at most `display` bytes long if it is a display.
-fn decode(bytes: &[u8], display: usize) -> Result<Frame, Malformed> {
-    if bytes.len() > MAX_FRAME.max(display) {
-        return Err(Malformed);
-    }
-    let frame = serde_json::from_slice(bytes).map_err(|_| Malformed)?;
-    let longest = if matches!(frame, Frame::Display { .. }) { display } else { MAX_FRAME };
-    match &frame {
-        _ if bytes.len() > longest => Err(Malformed),
-        Frame::Display { data } | Frame::Result { data } if data.len() > MAX_TYPES => Err(Malformed),
-        _ => Ok(frame),
-    }
+fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Malformed> {
+    serde_json::from_slice(bytes).map_err(|_| Malformed)
 }
 
 /// What the frames of one cell amount to: the last word of each kind, the displays in order. The default takes no
@@ -65,18 +155,19 @@ pub(super) struct Inbox {
     pub(super) displays: Vec<MimeBundle>,
     pub(super) error: Option<CellError>,
     pub(super) exit: Option<i32>,
+    /// Frames of any other kind than a display.
     received: usize,
-    displays_received: usize,
     display_bytes: usize,
     /// The most bytes of one display's frame, and of all of a cell's together.
     most: (usize, usize),
 }
 
 impl Inbox {
-    /// An empty one that takes frames of displays of at most `display` bytes each and `displays` bytes together.
+    /// An empty one that takes frames of displays of at most `display` bytes each, and never more than [`MAX_DISPLAY`],
+    /// and `displays` bytes together.
     pub(super) fn new(display: u64, displays: u64) -> Self {
         let bound = |bytes| usize::try_from(bytes).unwrap_or(usize::MAX);
-        Self { most: (bound(display), bound(displays)), ..Self::default() }
+        Self { most: (bound(display).min(MAX_DISPLAY), bound(displays)), ..Self::default() }
     }
 
     /// The length beyond which no frame need be read: it would be refused.
@@ -91,32 +182,37 @@ impl Inbox {
     }
 
     pub(super) fn receive(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
-        let frame = decode(bytes, self.most.0)?;
-        let received = match &frame {
-            Frame::Display { .. } => &mut self.displays_received,
-            _ => &mut self.received,
-        };
-        if *received == MAX_FRAMES {
-            return Err(Malformed);
-        }
-        *received += 1;
-        match frame {
-            Frame::Result { data } => self.result = Some(data),
-            Frame::Display { .. } if bytes.len() > self.most.1 - self.display_bytes => return Err(Malformed),
-            Frame::Display { data } => {
+        let kind = Kind::of(bytes).filter(|kind| self.has_room(*kind, bytes.len())).ok_or(Malformed)?;
+        match kind {
+            Kind::Result => self.result = Some(read::<BundleFrame>(bytes)?.data.0),
+            Kind::Display => {
+                self.displays.push(read::<BundleFrame>(bytes)?.data.0);
                 self.display_bytes += bytes.len();
-                self.displays.push(data);
             }
-            Frame::Error { r#type, message, line, traceback } => {
-                self.error = Some(CellError { kind: r#type, message, line, traceback });
+            Kind::Error => {
+                let ErrorFrame { r#type, message, line, traceback, .. } = read(bytes)?;
+                self.error = Some(CellError { kind: r#type.0, message: message.0, line, traceback: traceback.0 });
                 self.exit = None;
             }
-            Frame::Exit { code } => {
-                self.exit = Some(code);
+            Kind::Exit => {
+                self.exit = Some(read::<ExitFrame>(bytes)?.code);
                 self.error = None;
             }
         }
+        if kind != Kind::Display {
+            self.received += 1;
+        }
         Ok(())
+    }
+
+    /// Whether a frame of so many bytes may come, which is asked before it is read.
+    fn has_room(&self, kind: Kind, bytes: usize) -> bool {
+        match kind {
+            Kind::Display => {
+                self.displays.len() < MAX_FRAMES && bytes <= self.most.0.min(self.most.1 - self.display_bytes)
+            }
+            _ => self.received < MAX_FRAMES && bytes <= MAX_FRAME,
+        }
     }
 }
 
@@ -148,6 +244,51 @@ mod tests {
     }
 
     #[test]
+    fn nothing_but_the_drivers_own_fields_is_read() {
+        for frame in [
+            r#"{"kind":"display","data":{"text/plain":"x"},"x":[[0],[0]]}"#,
+            r#"{"kind":"display","x":[[0],[0]],"data":{"text/plain":"x"}}"#,
+            r#"{"kind":"display","data":{"text/plain":"x"},"data":{}}"#,
+            r#"{"kind":"display","data":{"text/plain":"x"},"kind":"exit"}"#,
+            r#"{"kind":"display","data":{"text/plain":[[0],[0]]}}"#,
+            r#"{"kind":"display","data":[]}"#,
+            r#"{"data":{"text/plain":"x"},"kind":"display"}"#,
+            r#"{ "kind":"display","data":{"text/plain":"x"}}"#,
+            r#"{"kind":"exit","code":1,"x":1}"#,
+            r#"{"kind":"error","type":"E","message":"","line":null,"traceback":"","x":1}"#,
+        ] {
+            let mut inbox = inbox();
+            assert_eq!(inbox.receive(frame.as_bytes()), Err(Malformed), "{frame}");
+            assert!(inbox.displays.is_empty() && inbox.exit.is_none() && inbox.error.is_none());
+        }
+    }
+
+    #[test]
+    fn texts_and_types_have_the_drivers_bounds() {
+        let error = |name: usize, message: usize, traceback: usize| {
+            // Escaped, so that the bound is seen to be that of the text.
+            let [name, message, traceback] = [name, message, traceback].map(|length| r"\u0041".repeat(length));
+            let frame = format!(
+                r#"{{"kind":"error","type":"{name}","message":"{message}","line":1,"traceback":"{traceback}"}}"#
+            );
+            inbox().receive(frame.as_bytes())
+        };
+        assert_eq!(error(NAME, MESSAGE, TRACEBACK), Ok(()));
+        for beyond in [error(NAME + 1, 1, 1), error(1, MESSAGE + 1, 1), error(1, 1, TRACEBACK + 1)] {
+            assert_eq!(beyond, Err(Malformed));
+        }
+        let bundle = |mime: &str, types: usize| {
+            let types: Vec<_> = (0..types).map(|number| format!(r#""{mime}{}":"""#, number % 40)).collect();
+            inbox().receive(format!(r#"{{"kind":"display","data":{{{}}}}}"#, types.join(",")).as_bytes())
+        };
+        assert_eq!(bundle("t", MAX_TYPES), Ok(()));
+        assert_eq!(bundle("t", MAX_TYPES + 1), Err(Malformed));
+        assert_eq!(bundle("t", 400), Err(Malformed), "also if they are the same");
+        assert_eq!(bundle(&"ж".repeat(MIME / 2 - 1), 1), Ok(()));
+        assert_eq!(bundle(&"ж".repeat(MIME / 2), 1), Err(Malformed));
+    }
+
+    #[test]
     fn each_kind_has_its_bound() {
         for (display, longest) in [(4 << 20, 4 << 20), (10_000, MAX_FRAME), (0, MAX_FRAME)] {
             let mut inbox = Inbox::new(display as u64, u64::MAX);
@@ -160,6 +301,7 @@ mod tests {
         assert_eq!(inbox().receive(&frame("display", 4 << 20)), Ok(()));
         assert_eq!(inbox().receive(&frame("display", (4 << 20) + 1)), Err(Malformed));
         assert_eq!(Inbox::default().receive(&frame("display", 100)), Err(Malformed));
+        assert_eq!(Inbox::new(u64::MAX, u64::MAX).longest(), MAX_DISPLAY);
     }
 
     #[test]

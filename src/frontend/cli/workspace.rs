@@ -161,7 +161,7 @@ mod tests {
             ("--entries 1000001", ["'--entries <N>'", "at most 1000000"]),
             ("--depth 257", ["'--depth <N>'", "at most 256"]),
             ("--open-files 0", ["'--open-files <N>'", "more than 0 and at most 10000"]),
-            ("--max-display 257", ["'--max-display <MIB>'", "(256 MiB)"]),
+            ("--max-display 65", ["'--max-display <MIB>'", "(64 MiB)"]),
             ("--max-displays x", ["'--max-displays <MIB>'", "must be a whole number"]),
             ("--deterministic=x", ["'--deterministic[=<SEED>]'", "invalid digit"]),
             ("--deterministic=-1", ["'--deterministic[=<SEED>]'", "invalid digit"]),

@@ -32,6 +32,8 @@ pub struct Caller {
     asked_to_leave: Arc<Notify>,
     /// Whether a whole head has ever come.
     heard: AtomicBool,
+    /// Whether an answer is made and waits to be written.
+    answered: AtomicBool,
     _place: OwnedSemaphorePermit,
 }
 
@@ -62,6 +64,7 @@ impl Callers {
             silent: Mutex::default(),
             asked_to_leave: Arc::default(),
             heard: AtomicBool::new(false),
+            answered: AtomicBool::new(false),
             _place: place,
         });
         caller.falls_silent();
@@ -79,13 +82,26 @@ impl Caller {
     /// The head of a request has come.
     pub fn speaks(&self) {
         self.heard.store(true, Ordering::Relaxed);
+        // The answer before was made, or the next request could not have come; that it is written changes nothing now.
+        self.answered.store(false, Ordering::Relaxed);
         if let Some(key) = lock(&self.silent).take() {
             lock(&self.callers.silent).order.remove(&key);
         }
     }
 
-    /// The answer is made: the next request may come, or none.
-    pub fn falls_silent(&self) {
+    /// The answer is made.
+    pub fn is_answered(&self) {
+        self.answered.store(true, Ordering::Relaxed);
+    }
+
+    /// All that was to be written is. When that was an answer, the next request may come, or none.
+    pub fn has_written(&self) {
+        if self.answered.swap(false, Ordering::Relaxed) {
+            self.falls_silent();
+        }
+    }
+
+    fn falls_silent(&self) {
         let mut silent = lock(&self.callers.silent);
         let key = silent.next;
         silent.next += 1;
@@ -175,6 +191,26 @@ mod tests {
             assert!(pending(third.as_mut()) && is_asked(&second) && !is_asked(&first));
             drop(first);
             drop(third.await);
+        });
+    }
+
+    #[test]
+    fn who_still_reads_an_answer_is_not_silent() {
+        block_on(async {
+            let caller = Callers::new(1).admit().await;
+            caller.speaks();
+            caller.has_written();
+            assert!(!caller.is_silent(), "nothing is answered yet");
+            caller.is_answered();
+            assert!(!caller.is_silent());
+            caller.has_written();
+            assert!(caller.is_silent());
+            // The next request came before the answer was written.
+            caller.speaks();
+            caller.is_answered();
+            caller.speaks();
+            caller.has_written();
+            assert!(!caller.is_silent());
         });
     }
 

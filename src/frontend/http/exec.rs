@@ -3,71 +3,111 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
+use serde::de::{IgnoredAny, MapAccess};
 use serde_json::Value;
 
-use super::body::Fields;
+use super::answers;
+use super::body::{self, Fields, Payload, Shallow};
 use super::problem::Problem;
 use super::state::App;
 use crate::frontend::cells::Cells;
 use crate::frontend::{json, limits};
-use crate::sandbox::{Outcome, Python, SessionOptions};
+use crate::sandbox::{Python, SessionOptions};
 use crate::{Cancel, Error, Limits, Result};
 
 const FIELDS: [&str; 3] = ["code", "limits", "deterministic"];
 
-pub async fn exec(State(app): State<Arc<App>>, fields: Fields) -> Result<Response, Problem> {
-    let cells = cells(&fields)?;
+/// The fields of a call, as they came.
+#[derive(Default)]
+pub struct Call {
+    code: Value,
+    limits: Bounds,
+    deterministic: Value,
+    /// The first field that is none of ours.
+    unknown: Option<String>,
+}
+
+/// The field `limits`.
+#[derive(Default)]
+struct Bounds {
+    limits: Limits,
+    /// What is wrong with the first one that cannot be set.
+    refused: Option<String>,
+}
+
+impl Fields for Call {
+    fn take<'de, A: MapAccess<'de>>(&mut self, name: &str, values: &mut A) -> Result<(), A::Error> {
+        match name {
+            "code" => self.code = body::value(values)?,
+            "limits" => {
+                self.limits = Bounds::default();
+                if !matches!(values.next_value_seed(Shallow(&mut self.limits))?, Value::Null | Value::Object(_)) {
+                    self.limits.refused = Some("Invalid field: 'limits' must be an object".into());
+                }
+            }
+            "deterministic" => self.deterministic = body::value(values)?,
+            _ => {
+                self.unknown.get_or_insert_with(|| name.to_owned());
+                values.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Fields for Bounds {
+    fn take<'de, A: MapAccess<'de>>(&mut self, name: &str, values: &mut A) -> Result<(), A::Error> {
+        let set = limits::set(&mut self.limits, name, &body::value(values)?);
+        self.refused = self.refused.take().or(set.err());
+        Ok(())
+    }
+}
+
+pub async fn exec(State(app): State<Arc<App>>, call: Payload<Call>) -> Result<Response, Problem> {
+    let Payload(call, _leave) = call;
+    let cells = cells(call)?;
     let python = app.sandbox()?;
-    let ran = app.cells.run(move |cancel| outcomes(cells, &python, cancel)).await?;
-    let outcomes = ran.map_err(|error| failed(&error))?;
-    match outcomes.first() {
-        Some(outcome) => Ok(Json(json::outcome(outcome)).into_response()),
+    let (outcome, place) = app.cells.run(move |cancel| outcome(cells, &python, cancel)).await?;
+    app.answers.send(outcome?, place).await
+}
+
+/// The cell's outcome as it is answered. The session is ended, and the outcome dropped, on the thread that may block.
+fn outcome(cells: Cells, python: &Python, cancel: &Cancel) -> Result<Vec<u8>, Problem> {
+    let ran = cells.run(python, cancel, &mut |_, _| {}).map_err(|error| failed(&error))?;
+    if let Some(trouble) = ran.trouble {
+        log::warn!("{trouble}");
+    }
+    match ran.outcomes.first() {
+        Some(outcome) => answers::write(&json::outcome(outcome)),
         None => Err(Problem::failed("Execution failed: the cell left no outcome")),
     }
 }
 
-/// The session is ended, and its folder removed, on the thread that may block.
-fn outcomes(cells: Cells, python: &Python, cancel: &Cancel) -> Result<Vec<Outcome>> {
-    let ran = cells.run(python, cancel, &mut |_, _| {})?;
-    if let Some(trouble) = ran.trouble {
-        log::warn!("{trouble}");
-    }
-    Ok(ran.outcomes)
-}
-
-fn cells(fields: &Fields) -> Result<Cells, Problem> {
-    if let Some(unknown) = fields.0.keys().find(|name| !FIELDS.contains(&name.as_str())) {
+fn cells(call: Call) -> Result<Cells, Problem> {
+    if let Some(unknown) = call.unknown {
         return Err(Problem::bad(format!("Unknown field: '{unknown}' (known: {})", FIELDS.join(", "))));
     }
-    // An empty cell is a cell, so this is not `Fields::text`.
-    let code = match fields.0.get("code") {
-        Some(Value::String(code)) => code.clone(),
-        None | Some(Value::Null) => return Err(Problem::bad("Missing field: 'code'")),
-        Some(_) => return Err(Problem::bad("Invalid field: 'code' must be a string")),
+    let code = match call.code {
+        Value::String(code) => code,
+        Value::Null => return Err(Problem::bad("Missing field: 'code'")),
+        _ => return Err(Problem::bad("Invalid field: 'code' must be a string")),
     };
-    let mut limits = Limits::default();
-    match fields.0.get("limits") {
-        None | Some(Value::Null) => {}
-        Some(Value::Object(values)) => {
-            for (name, value) in values {
-                limits::set(&mut limits, name, value).map_err(Problem::bad)?;
-            }
-        }
-        Some(_) => return Err(Problem::bad("Invalid field: 'limits' must be an object")),
+    if let Some(refused) = call.limits.refused {
+        return Err(Problem::bad(refused));
     }
-    let options = SessionOptions { deterministic: seed(fields)?, ..SessionOptions::new(limits) };
+    let options =
+        SessionOptions { deterministic: seed(&call.deterministic)?, ..SessionOptions::new(call.limits.limits) };
     Ok(Cells { code: vec![code], options, ..Cells::default() })
 }
 
 /// `true` is the seed 0; `false`, like none, is the machine's own time and entropy.
-fn seed(fields: &Fields) -> Result<Option<u64>, Problem> {
-    match fields.0.get("deterministic") {
-        None | Some(Value::Null | Value::Bool(false)) => Ok(None),
-        Some(Value::Bool(true)) => Ok(Some(0)),
-        Some(value) => value.as_u64().map(Some).ok_or_else(|| {
+fn seed(value: &Value) -> Result<Option<u64>, Problem> {
+    match value {
+        Value::Null | Value::Bool(false) => Ok(None),
+        Value::Bool(true) => Ok(Some(0)),
+        value => value.as_u64().map(Some).ok_or_else(|| {
             Problem::bad("Invalid field: 'deterministic' must be true, false or a seed (a whole number, not negative)")
         }),
     }
@@ -90,10 +130,7 @@ mod tests {
     use super::*;
 
     fn parse(value: Value) -> Result<Cells, Problem> {
-        match value {
-            Value::Object(fields) => cells(&Fields(fields)),
-            _ => panic!("an object"),
-        }
+        cells(body::parse(value.to_string().as_bytes())?)
     }
 
     #[test]
@@ -132,6 +169,8 @@ mod tests {
                 .contains("Unknown field: 'limit' (known: code, limits, deterministic)")
         );
         assert!(text(json!({"code": "1", "limits": []})).contains("'limits' must be an object"));
+        let long = text(json!({ "x".repeat(100): 1 }));
+        assert!(long.contains(&format!("'{}'", "x".repeat(64))), "{long}");
         let unknown = text(json!({"code": "1", "limits": {"timeout": 2}}));
         assert!(
             unknown.contains("Unknown limit: 'timeout' (known: wall, fuel, memory, output, scratch, "),

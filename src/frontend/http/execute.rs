@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
+use serde::de::{IgnoredAny, MapAccess};
 use serde_json::Value;
 
-use super::body::Fields;
+use super::answers;
+use super::body::{self, Fields, Payload};
 use super::problem::Problem;
 use super::state::App;
 use crate::frontend::json;
@@ -17,19 +18,41 @@ use crate::{Answer, Cancel, CodeInterpreter, Error, Request, Result, StopReason}
 /// A client may not keep the model for itself for ever.
 const MOST_RETRIES: usize = Request::MOST_RETRIES;
 
-pub async fn execute(State(app): State<Arc<App>>, fields: Fields) -> Result<Response, Problem> {
-    let request = request(&fields)?;
-    let interpreter = app.interpreter()?;
-    let answer =
-        app.runs.run(move |cancel| ask(&interpreter, &request, cancel)).await?.map_err(|error| failed(&error))?;
-    answered(&answer)
+/// The fields of a call, as they came.
+#[derive(Default)]
+pub struct Call {
+    instruction: Value,
+    max_retries: Value,
 }
 
-fn request(fields: &Fields) -> Result<Request, Problem> {
-    let mut request = Request::new(fields.text("instruction")?);
-    match fields.0.get("max_retries") {
-        None | Some(Value::Null) => {}
-        Some(value) => match value.as_u64().and_then(|count| usize::try_from(count).ok()) {
+impl Fields for Call {
+    fn take<'de, A: MapAccess<'de>>(&mut self, name: &str, values: &mut A) -> Result<(), A::Error> {
+        match name {
+            "instruction" => self.instruction = body::value(values)?,
+            "max_retries" => self.max_retries = body::value(values)?,
+            _ => drop(values.next_value::<IgnoredAny>()?),
+        }
+        Ok(())
+    }
+}
+
+pub async fn execute(State(app): State<Arc<App>>, call: Payload<Call>) -> Result<Response, Problem> {
+    let Payload(call, _leave) = call;
+    let request = request(call)?;
+    let interpreter = app.interpreter()?;
+    let (answer, place) = app.runs.run(move |cancel| answer(&interpreter, &request, cancel)).await?;
+    app.answers.send(answer?, place).await
+}
+
+fn request(call: Call) -> Result<Request, Problem> {
+    let mut request = Request::new(match call.instruction {
+        Value::String(text) if !text.trim().is_empty() => text,
+        Value::Null | Value::String(_) => return Err(Problem::bad("Missing field: 'instruction'")),
+        _ => return Err(Problem::bad("Invalid field: 'instruction' must be a string")),
+    });
+    match call.max_retries {
+        Value::Null => {}
+        value => match value.as_u64().and_then(|count| usize::try_from(count).ok()) {
             Some(count) if (1..=MOST_RETRIES).contains(&count) => request.max_retries = count,
             _ => {
                 let text = format!("Invalid field: 'max_retries' must be a whole number from 1 to {MOST_RETRIES}");
@@ -40,18 +63,20 @@ fn request(fields: &Fields) -> Result<Request, Problem> {
     Ok(request)
 }
 
-fn ask(interpreter: &CodeInterpreter, request: &Request, cancel: &Cancel) -> Result<Answer> {
-    let mut session = interpreter.session(SessionOptions::default())?;
-    interpreter.run_to_end(&mut session, request, &mut |_| {}, cancel)
+fn answer(interpreter: &CodeInterpreter, request: &Request, cancel: &Cancel) -> Result<Vec<u8>, Problem> {
+    let ran = interpreter
+        .session(SessionOptions::default())
+        .and_then(|mut session| interpreter.run_to_end(&mut session, request, &mut |_| {}, cancel));
+    answered(&ran.map_err(|error| failed(&error))?)
 }
 
 /// A model that failed at once is a failure; what came before it failed is an answer.
-fn answered(answer: &Answer) -> Result<Response, Problem> {
+fn answered(answer: &Answer) -> Result<Vec<u8>, Problem> {
     if answer.stop_reason == StopReason::ModelError && answer.steps.is_empty() {
         let why = answer.error.as_deref().unwrap_or("the model gave no reply");
         return Err(Problem::failed(format!("Inference execution failed: {why}")));
     }
-    Ok(Json(json::answer(answer)).into_response())
+    answers::write(&json::answer(answer))
 }
 
 fn failed(error: &Error) -> Problem {
@@ -73,10 +98,7 @@ mod tests {
     use crate::sandbox::Status;
 
     fn parse(value: Value) -> Result<Request, Problem> {
-        match value {
-            Value::Object(fields) => request(&Fields(fields)),
-            _ => panic!("an object"),
-        }
+        request(body::parse(value.to_string().as_bytes())?)
     }
 
     #[test]
@@ -93,7 +115,7 @@ mod tests {
             error: Some("exhausted".into()),
             ..samples::answer(false, samples::outcome(Status::Error))
         };
-        assert_eq!(answered(&failed).unwrap().status(), 200);
+        assert!(answered(&failed).is_ok());
         let at_once = Answer { steps: Vec::new(), ..failed };
         assert!(format!("{:?}", answered(&at_once).unwrap_err()).contains("Inference execution failed: exhausted"));
     }

@@ -1,12 +1,14 @@
 //! The HTTP daemon: this machine only, every request checked before it is read, work on threads of a bounded number.
 //!
 //! A route is a file; a handler reads its request, makes one call, and renders. `guard` decides who may speak, `body`
-//! how much and how fast, `work` is the one bridge from async to the synchronous core, `state` what is loaded.
+//! how much and how fast, `work` is the one bridge from async to the synchronous core, `state` what is loaded, `answers`
+//! and `stall` how much waits for clients to read it and for how long.
 //!
 //! `/execute` ignores fields that it does not know, since clients of the first design may send more than this one has;
 //! `/v1/exec` refuses them, so that a misspelt limit is not taken for none. Of `/execute`, only a model that failed at
 //! once is a 500: what came before it failed is an answer, whose `stop_reason` is `model_error`.
 
+mod answers;
 mod body;
 mod callers;
 mod connections;
@@ -15,6 +17,7 @@ mod execute;
 mod guard;
 mod problem;
 mod refusal;
+mod stall;
 mod state;
 mod status;
 mod work;
@@ -76,7 +79,7 @@ pub fn serve(
                 listener.loaded(app.loaded());
             }
         });
-        runtime.block_on(connections::serve(socket, router(app.clone()), stopped, connections::HEADERS_WITHIN));
+        runtime.block_on(connections::serve(socket, router(app.clone()), stopped, connections::PATIENCE));
         cancel.cancel();
     });
     runtime.shutdown_timeout(FAREWELL);

@@ -48,6 +48,12 @@ impl Problem {
         Self::closing(Self::new(StatusCode::PAYLOAD_TOO_LARGE, text))
     }
 
+    /// The body is not read, so the connection cannot go on.
+    pub fn too_many_large() -> Self {
+        let text = "Too busy: as many requests with large bodies as there may be are under way; try again";
+        Self::closing(Self::new(StatusCode::SERVICE_UNAVAILABLE, text))
+    }
+
     pub fn too_slow() -> Self {
         Self::closing(Self::new(StatusCode::REQUEST_TIMEOUT, "The request body did not arrive in time"))
     }
@@ -58,10 +64,11 @@ impl Problem {
         Self { header, ..Self::new(StatusCode::SERVICE_UNAVAILABLE, text) }
     }
 
-    /// Every session there may be is alive; the advice is for whoever runs the daemon, not for its clients.
+    /// As many sessions, or as much of their memory, as may be; what exactly, and the advice, are for whoever runs the
+    /// daemon, not for its clients.
     pub fn busy(error: &Error) -> Self {
         log::warn!("{error}");
-        Self::later("Too busy: every session there may be is alive; try again", 1)
+        Self::later("Too busy: there is no room for another session now; try again", 1)
     }
 
     /// Not before somebody does something about it.
@@ -85,5 +92,22 @@ impl IntoResponse for Problem {
             response.headers_mut().insert(name, value);
         }
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_there_is_too_much_of_is_not_guessed() {
+        for error in [Error::busy("64 sessions are alive"), Error::busy("there is no memory left")] {
+            let problem = Problem::busy(&error);
+            assert_eq!(
+                (problem.status, problem.text.contains("every session")),
+                (StatusCode::SERVICE_UNAVAILABLE, false)
+            );
+            assert!(problem.text.starts_with("Too busy: ") && problem.header.is_some());
+        }
     }
 }

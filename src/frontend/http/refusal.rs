@@ -6,7 +6,7 @@
 use std::io::{IoSlice, Result};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use hyper::rt::{Read, ReadBufCursor, Write};
@@ -17,21 +17,25 @@ use tokio::time::timeout;
 
 use super::callers::Caller;
 use super::connections::MOST_HEADER_BYTES;
+use super::stall::Stall;
 use crate::frontend::json;
 
 /// For a refusal to be written, and for what is still being sent to be read: a connection that is closed before loses
 /// the answer.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A stream that takes nothing for the client before the client was heard.
+/// A stream that takes nothing for the client before the client was heard, ends when the client takes nothing, and tells
+/// its caller when all is written.
 pub struct Mute {
     stream: TokioIo<TcpStream>,
     caller: Arc<Caller>,
+    stall: Stall,
 }
 
 impl Mute {
-    pub fn new(stream: TcpStream, caller: Arc<Caller>) -> Self {
-        Self { stream: TokioIo::new(stream), caller }
+    /// `patience` is what the client may leave an answer untaken for.
+    pub fn new(stream: TcpStream, caller: Arc<Caller>, patience: Duration) -> Self {
+        Self { stream: TokioIo::new(stream), caller, stall: Stall::new(patience) }
     }
 
     /// Says why nothing came of the connection, if the client sent a head that hyper could not read.
@@ -79,14 +83,19 @@ impl Read for Mute {
 impl Write for Mute {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize>> {
         if self.caller.was_heard() {
-            Pin::new(&mut self.stream).poll_write(context, bytes)
+            let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+            self.stall.judge(context, written)
         } else {
             Poll::Ready(Ok(bytes.len()))
         }
     }
 
+    /// Asked for when hyper has written all that it has.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
+        ready!(Pin::new(&mut self.stream).poll_flush(context))?;
+        self.stall.is_over();
+        self.caller.has_written();
+        Poll::Ready(Ok(()))
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
@@ -103,7 +112,8 @@ impl Write for Mute {
         parts: &[IoSlice<'_>],
     ) -> Poll<Result<usize>> {
         if self.caller.was_heard() {
-            Pin::new(&mut self.stream).poll_write_vectored(context, parts)
+            let written = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
+            self.stall.judge(context, written)
         } else {
             Poll::Ready(Ok(parts.iter().map(|part| part.len()).sum()))
         }

@@ -4,8 +4,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
+use super::answers::Answers;
+use super::body::MOST_LARGE;
 use super::problem::Problem;
 use super::work::Places;
 use crate::sandbox::Python;
@@ -24,6 +26,9 @@ pub struct App {
     pub cells: Places,
     /// For instructions, which hold the model in turns.
     pub runs: Places,
+    /// Requests whose bodies are large.
+    pub large: Arc<Semaphore>,
+    pub answers: Answers,
 }
 
 #[derive(Clone)]
@@ -54,6 +59,8 @@ impl App {
             interpreter: RwLock::new(Part::Loading),
             cells: Places::new(cores.max(4), stopped.clone()),
             runs: Places::new(cores.max(2), stopped),
+            large: Arc::new(Semaphore::new(MOST_LARGE)),
+            answers: Answers::new(),
         }
     }
 

@@ -2,9 +2,11 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
+
+use axum::body::{Body, Bytes};
 
 use super::*;
 
@@ -12,17 +14,43 @@ const LONG: Duration = Duration::from_secs(60);
 /// What only a test that hangs would see.
 const NEVER: Duration = Duration::from_secs(3600);
 
-/// A daemon that has loaded nothing yet, and a route that works until it is cancelled.
+/// The length of an answer that does not fit into what the system keeps for a connection.
+const LARGE: usize = 64 << 20;
+
+/// The bytes of such an answer.
+struct Large(Vec<u8>, Sender<()>);
+
+impl AsRef<[u8]> for Large {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl Drop for Large {
+    fn drop(&mut self) {
+        // Not every test listens.
+        let _ = self.1.send(());
+    }
+}
+
+/// A daemon that has loaded nothing yet, a route that works until it is cancelled, and one with much to say.
 struct Daemon {
     address: SocketAddr,
     stop: watch::Sender<bool>,
     /// `true` when the work of `/slow` began, then whether it was cancelled.
     slow: Receiver<bool>,
+    /// Told when an answer of `/large` is not kept any more.
+    dropped: Receiver<()>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Daemon {
     fn start() -> Self {
+        Self::waits(NEVER)
+    }
+
+    /// One that waits so long for the next part of an answer to be taken.
+    fn waits(answer: Duration) -> Self {
         let (stop, stopped) = watch::channel(false);
         let (report, slow) = channel();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
@@ -38,15 +66,18 @@ impl Daemon {
                     report.send(cancelled).unwrap();
                     cancelled
                 });
-                done.await.map(|cancelled| cancelled.to_string())
+                done.await.map(|(cancelled, _)| cancelled.to_string())
             }
         };
-        let router = router(app).route("/slow", get(work));
+        let (report, dropped) = channel();
+        let large = move || async move { Body::from(Bytes::from_owner(Large(vec![b'x'; LARGE], report))) };
+        let router = router(app).route("/slow", get(work)).route("/large", get(large));
+        let patience = connections::Patience { head: NEVER, answer };
         let thread = std::thread::spawn(move || {
-            runtime.block_on(connections::serve(listener, router, stopped, NEVER));
+            runtime.block_on(connections::serve(listener, router, stopped, patience));
             runtime.shutdown_timeout(LONG);
         });
-        Self { address, stop, slow, thread: Some(thread) }
+        Self { address, stop, slow, dropped, thread: Some(thread) }
     }
 
     fn connect(&self) -> TcpStream {
@@ -200,6 +231,34 @@ fn an_idle_connection_is_silent_too() {
     let mut rest = String::new();
     idle[0].read_to_string(&mut rest).unwrap();
     assert!(rest.ends_with('}'), "its answer came whole: {rest}");
+}
+
+/// Asks for the large answer and reads its first words.
+fn ask_for_much(daemon: &Daemon) -> TcpStream {
+    let mut reader = daemon.connect();
+    write!(reader, "GET /large HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
+    let mut first = [0; 12];
+    reader.read_exact(&mut first).unwrap();
+    assert_eq!(&first, b"HTTP/1.1 200");
+    reader
+}
+
+#[test]
+fn a_slow_reader_is_not_silent() {
+    let daemon = Daemon::start();
+    let reader = ask_for_much(&daemon);
+    let mut silent: Vec<_> = (1..connections::MOST).map(|_| daemon.connect()).collect();
+    assert_eq!(status(&daemon.ask("GET /status HTTP/1.1\r\nHost: localhost", "")), "200");
+    assert_eq!(silent[0].read(&mut [0]).unwrap(), 0, "the oldest that was silent had to leave");
+    assert_eq!(body(&answer(reader)).len(), LARGE, "the reader got all of its answer");
+}
+
+#[test]
+fn an_answer_that_nobody_reads_is_not_kept() {
+    let daemon = Daemon::waits(Duration::from_millis(1));
+    let reader = ask_for_much(&daemon);
+    daemon.dropped.recv_timeout(LONG).unwrap();
+    drop(reader);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::timeout;
 
 use super::problem::Problem;
@@ -20,6 +20,9 @@ pub struct Places {
     patience: Duration,
     stopped: watch::Receiver<bool>,
 }
+
+/// The place that a piece of work had; dropped, it is free for another.
+pub struct Place(#[expect(dead_code, reason = "only held")] OwnedSemaphorePermit);
 
 /// Cancels when it is dropped: when the work is over, which changes nothing, or when the client has gone and its
 /// request's future with it.
@@ -42,8 +45,11 @@ impl Places {
     }
 
     /// Does `work` on a thread that may block. The handle it gets is cancelled when this future is dropped or the
-    /// daemon stops.
-    pub async fn run<T: Send + 'static>(&self, work: impl FnOnce(&Cancel) -> T + Send + 'static) -> Result<T, Problem> {
+    /// daemon stops. Its place goes on being taken until the caller is done with what came of it.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Cancel) -> T + Send + 'static,
+    ) -> Result<(T, Place), Problem> {
         let place = timeout(self.patience, self.free.clone().acquire_owned()).await;
         let Ok(Ok(place)) = place else {
             return Err(Problem::later("Too busy: every place is taken; try again", 1));
@@ -52,8 +58,8 @@ impl Places {
         let guard = CancelOnDrop(cancel.clone());
         let mut done = tokio::task::spawn_blocking(move || {
             // Kept by the thread, not by the request: work that is still ending still takes its place.
-            let _place = place;
-            work(&cancel)
+            let place = Place(place);
+            (work(&cancel), place)
         });
         let result = tokio::select! {
             result = &mut done => result,
@@ -62,7 +68,7 @@ impl Places {
                 done.await
             }
         };
-        result.map_err(|_| Problem::failed("Inference execution failed: a fault in the daemon itself"))
+        result.map_err(|_| Problem::failed("Execution failed: a fault in the daemon itself"))
     }
 }
 
@@ -105,7 +111,7 @@ mod tests {
             stop.send_replace(true);
             cancel.sleep(LONG)
         }));
-        assert!(answer.unwrap());
+        assert!(answer.unwrap().0);
     }
 
     #[test]
@@ -127,8 +133,8 @@ mod tests {
                 refusal
             };
             let (first, second) = tokio::join!(first, second);
-            assert_eq!(first.unwrap(), "first");
-            assert!(format!("{:?}", second.unwrap_err()).contains("Too busy"));
+            assert_eq!(first.unwrap().0, "first");
+            assert!(format!("{:?}", second.err().unwrap()).contains("Too busy"));
             assert!(places.run(|_| ()).await.is_ok(), "the place is free again");
         });
     }
@@ -138,6 +144,7 @@ mod tests {
         let (runtime, (_stop, stopped)) = (runtime(), watch::channel(false));
         let places = Places::new(1, stopped);
         let failed = runtime.block_on(places.run(|_| panic!("expected by this test")));
-        let _: Problem = failed.map(|(): ()| ()).unwrap_err();
+        let told = format!("{:?}", failed.map(|((), _)| ()).unwrap_err());
+        assert!(told.contains("Execution failed: ") && !told.contains("Inference"), "cells have no model: {told}");
     }
 }

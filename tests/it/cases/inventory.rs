@@ -27,7 +27,12 @@ const ELSEWHERE: [(&str, &str, &[&str]); 20] = [
     (
         "H04",
         "bodies that are too large, announced or not",
-        &["a_body_is_bounded_announced_or_not", "a_body_that_is_not_json_or_too_large_is_refused"],
+        &[
+            "a_body_is_bounded_announced_or_not",
+            "a_body_that_is_not_json_or_too_large_is_refused",
+            "a_large_body_needs_leave_and_a_small_one_does_not",
+            "only_what_is_asked_for_is_built",
+        ],
     ),
     ("H05", "bodies that do not come", &["a_body_that_does_not_come_is_not_waited_for"]),
     ("H06", "floods of sessions over HTTP", &[]),
@@ -50,6 +55,9 @@ const ELSEWHERE: [(&str, &str, &[&str]); 20] = [
         &[
             "status_is_there_while_the_model_loads",
             "no_more_than_so_many_at_once",
+            "a_slow_reader_is_not_silent",
+            "an_answer_that_nobody_reads_is_not_kept",
+            "who_does_not_read_keeps_others_from_large_answers_and_not_from_small_ones",
             "status_answers_while_a_cell_spins_and_a_client_that_leaves_ends_its_cell",
         ],
     ),
