@@ -224,7 +224,7 @@ print(open('/usr/local/lib/python315.zip', 'rb').read(2), os.stat('/usr/local/li
     );
     assert_eq!(
         prints(Limits::default(), &code),
-        "[['tmp', 'usr', 'work'], ['local'], ['lib'], ['python315.zip'], ['tmp', 'usr', 'work']]
+        "[['dev', 'tmp', 'usr', 'work'], ['local'], ['lib'], ['python315.zip'], ['dev', 'tmp', 'usr', 'work']]
 ['ENOENT', 'ENOENT', 'ENOENT', 'ENOENT']
 ['EROFS', 'EROFS', 'EROFS', 'EROFS']
 EROFS EINVAL EINVAL
