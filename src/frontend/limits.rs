@@ -269,7 +269,7 @@ mod tests {
         }
         assert_eq!(flag("fuel", "18446744073709551615"), Ok(u64::MAX));
         assert_eq!(flag("scratch", "0"), Ok(0));
-        assert_eq!(flag("open_files", "0").unwrap_err(), "must be more than 0 and at most 10000");
+        assert_eq!(flag("open_files", "0").unwrap_err(), "must be more than 0 and at most 1000");
         assert_eq!(flag("depth", "1.5").unwrap_err(), NOT_WHOLE);
     }
 }
