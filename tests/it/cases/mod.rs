@@ -28,7 +28,8 @@ const HANG: Duration = Duration::from_secs(900);
 const SHARE: &str = "SLM_TEST_SHARE";
 /// What makes glibc give memory back when it is freed: files lie in chunks of 64 KiB, which it would otherwise take from
 /// heaps of 64 MiB for each thread, and keep these. Other allocators do not read them.
-const GIVE_BACK: [(&str, &str); 2] = [("MALLOC_MMAP_THRESHOLD_", "65536"), ("MALLOC_TRIM_THRESHOLD_", "131072")];
+const GIVE_BACK: [(&str, &str); 3] =
+    [("MALLOC_ARENA_MAX", "1"), ("MALLOC_MMAP_THRESHOLD_", "65536"), ("MALLOC_TRIM_THRESHOLD_", "131072")];
 /// Only the programs whose names begin with one of these, as `T01,F`: for work on a few of them.
 const ONLY: &str = "SLM_TEST_CASES";
 
