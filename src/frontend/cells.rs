@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use crate::error::OrInternal;
 use crate::interpreter::end;
 use crate::sandbox::{Outcome, Python, SessionOptions, Status};
 use crate::{Cancel, Error, Result, Session};
@@ -131,12 +130,6 @@ fn append_end(last: &mut Outcome, end: Outcome) {
         last.exit_code = end.exit_code;
         last.limit = end.limit;
     }
-}
-
-/// Copies what changed under `/work` into `out`, which is made when it is not there.
-pub fn export(session: &Session, out: &Path) -> Result<Vec<String>> {
-    std::fs::create_dir_all(out).or_internal(format!("cannot make the folder {}", out.display()))?;
-    session.export(out)
 }
 
 #[cfg(test)]

@@ -82,7 +82,7 @@ impl Session {
     }
 
     /// Runs one cell. What Python did wrong is in the outcome; an error is the sandbox's own, and the session is as it
-    /// was before.
+    /// was before (without [`SessionOptions::undo`] an interpreter that was live is gone then, and its variables with it).
     ///
     /// At most [`Capacity::workers`](crate::Capacity::workers) cells run at once, and a further one waits for its turn;
     /// its wall limit counts from when it starts. A cell that is cancelled before that has the status `cancelled` too,
@@ -379,11 +379,14 @@ impl Session {
     /// until then, and after an error, the session rests where it was before the call.
     fn visit(&mut self, code: String, keep: bool, cancel: &Cancel) -> Result<Option<Called>> {
         let (wall, fuel) = left(&self.options, self.spent);
-        let bindings = self.bound();
-        let (display, displays) = self.options.displays();
-        let argv: Vec<_> = ["cell"].into_iter().chain(self.options.args.iter().map(String::as_str)).collect();
-        let start = json!({ "argv": argv, "bind": bindings, "display": display, "displays": displays }).to_string();
-        let bind = !self.pending.is_empty() && self.body.has_run();
+        let mut bindings = self.bindings.clone();
+        if !self.pending.is_empty() {
+            Arc::make_mut(&mut bindings).extend(self.pending.clone());
+        }
+        let (start, bind) = match self.body.has_run() {
+            true => (None, (!self.pending.is_empty()).then(|| json!(self.pending).to_string())),
+            false => (Some(self.start(&bindings)), None),
+        };
         // Until it is back: the same session without what cannot be in two places.
         let resting = Body::Resting { interpreter: Interpreter::Fresh, world: self.world().clone() };
         let visit = Visit {
@@ -399,7 +402,7 @@ impl Session {
             fuel,
             cancel: cancel.clone(),
             start,
-            bind: bind.then(|| json!(self.pending).to_string()),
+            bind,
             code,
         };
         let number = self.cells.saturating_add(1);
@@ -422,7 +425,7 @@ impl Session {
         let before = self.state(visited.interpreter, visited.world);
         match visited.result {
             Ok(called) => {
-                self.bindings = Arc::new(bindings);
+                self.bindings = bindings;
                 self.pending.clear();
                 self.spent.machine += called.turn.machine;
                 self.spent.fuel += called.turn.fuel;
@@ -440,11 +443,11 @@ impl Session {
         }
     }
 
-    /// All texts that are bound, those of the next cell included.
-    fn bound(&self) -> BTreeMap<String, String> {
-        let mut bound = (*self.bindings).clone();
-        bound.extend(self.pending.clone());
-        bound
+    /// What a fresh interpreter is told, as JSON.
+    fn start(&self, bindings: &BTreeMap<String, String>) -> String {
+        let (display, displays) = self.options.displays();
+        let argv: Vec<_> = ["cell"].into_iter().chain(self.options.args.iter().map(String::as_str)).collect();
+        json!({ "argv": argv, "bind": bindings, "display": display, "displays": displays }).to_string()
     }
 
     /// Of a cell that was cancelled before it began.

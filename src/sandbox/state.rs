@@ -10,8 +10,8 @@ use std::sync::Arc;
 use super::budget::Charge;
 use super::clock::Clock;
 use super::entropy::Entropy;
+use super::files::Files;
 use super::files::tree::{Body, Entry, Ino, Quota, Times, Tree};
-use super::files::{Files, Opened, Target};
 use super::guest::World;
 use super::image::Image;
 use super::memory::{Pages, Run};
@@ -128,7 +128,7 @@ impl State {
             deterministic: self.world.entropy.position().map(|(seed, drawn)| Deterministic { seed, drawn }),
             next: files.tree().next_ino(),
             entries,
-            descriptors: files.opened().into_iter().map(saved::Descriptor::from).collect(),
+            descriptors: files.opened(),
         };
         Saved { head, texts, pages, contents }
     }
@@ -178,8 +178,7 @@ impl State {
         options.deterministic = head.deterministic.map(|saved| saved.seed).or(options.deterministic);
         options.args = head.args;
         let tree = tree(options.quota(), head.next, head.entries, &contents).map_err(|why| refused(&why))?;
-        let opened = head.descriptors.into_iter().map(Opened::from).collect();
-        let files = Files::reopen(image.mounts.clone(), tree, options.limits.open_files, opened)
+        let files = Files::reopen(image.mounts.clone(), tree, options.limits.open_files, head.descriptors)
             .map_err(|why| refused(&why))?;
         let bindings = bindings(head.bindings, &texts).map_err(|why| refused(&why))?;
         Ok(Self {
@@ -240,30 +239,6 @@ fn tree(quota: Quota, next: u32, entries: Vec<saved::Entry>, contents: &[u8]) ->
     };
     let entries = entries.into_iter().map(&mut entry).collect::<Result<_, _>>()?;
     Tree::from_entries(quota, next, entries)
-}
-
-impl From<Opened> for saved::Descriptor {
-    fn from(Opened { number, target, at, flags, read, write }: Opened) -> Self {
-        let target = match target {
-            Target::Stream(stream) => saved::Target::Stream(stream),
-            Target::Preopen(folder) => saved::Target::Preopen(folder),
-            Target::Scratch(ino) => saved::Target::Scratch(ino),
-            Target::Library(path) => saved::Target::Library(path),
-        };
-        Self { number, target, at, flags, read, write }
-    }
-}
-
-impl From<saved::Descriptor> for Opened {
-    fn from(saved::Descriptor { number, target, at, flags, read, write }: saved::Descriptor) -> Self {
-        let target = match target {
-            saved::Target::Stream(stream) => Target::Stream(stream),
-            saved::Target::Preopen(folder) => Target::Preopen(folder),
-            saved::Target::Scratch(ino) => Target::Scratch(ino),
-            saved::Target::Library(path) => Target::Library(path),
-        };
-        Self { number, target, at, flags, read, write }
-    }
 }
 
 impl World {

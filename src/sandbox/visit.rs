@@ -60,8 +60,8 @@ pub(super) struct Visit {
     pub(super) wall: Duration,
     pub(super) fuel: Option<u64>,
     pub(super) cancel: Cancel,
-    /// What a fresh interpreter is told, as JSON.
-    pub(super) start: String,
+    /// What a fresh interpreter is told, as JSON. One that has run needs none.
+    pub(super) start: Option<String>,
     /// Texts that one that has run is still to be told, as JSON.
     pub(super) bind: Option<String>,
     pub(super) code: String,
@@ -108,9 +108,8 @@ impl Visit {
     }
 
     fn call(self) -> Result<Called> {
-        let began = Instant::now();
         let displays = self.displays();
-        let Self { image, body, limits, mut wall, mut fuel, cancel, start, bind, code, .. } = self;
+        let Self { image, body, limits, wall, mut fuel, cancel, start, bind, code, .. } = self;
         let mut calls = Vec::new();
         let mut instance = match body {
             Body::Live(instance) => instance,
@@ -127,6 +126,7 @@ impl Visit {
                     }
                     // Nothing of the guest's has run, so the limits of a cell need not cover it.
                     Interpreter::Fresh | Interpreter::Lost => {
+                        let start = start.unwrap_or_else(|| "{}".to_owned());
                         let turn =
                             instance.turn(&driver("start", &start), START, None, &Cancel::new(), &image.ticker)?;
                         prepared(&turn, start.len())?;
@@ -136,11 +136,12 @@ impl Visit {
             }
         };
         calls.extend(bind.map(|texts| ("bind", texts)));
+        let began = Instant::now();
         // These run what cells may have changed, so they are part of the cell in all that is limited.
         for (function, settings) in calls {
-            let turn = instance.turn(&driver(function, &settings), wall, fuel, &cancel, &image.ticker)?;
+            let left = wall.saturating_sub(began.elapsed());
+            let turn = instance.turn(&driver(function, &settings), left, fuel, &cancel, &image.ticker)?;
             fuel = fuel.map(|fuel| fuel.saturating_sub(turn.fuel));
-            wall = wall.saturating_sub(began.elapsed());
             match turn.end {
                 End::Returned(0) => {}
                 // The host's own bound on displays holds whatever the driver thinks of it.
@@ -148,7 +149,7 @@ impl Visit {
                 _ => prepared(&turn, settings.len())?,
             }
         }
-        let turn = instance.turn(&code, wall, fuel, &cancel, &image.ticker)?;
+        let turn = instance.turn(&code, wall.saturating_sub(began.elapsed()), fuel, &cancel, &image.ticker)?;
         let memory_bytes = instance.memory_bytes();
         let instance = turn.end.is_alive().then_some(instance);
         Ok(Called { turn, instance, memory_bytes })

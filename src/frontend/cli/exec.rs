@@ -97,7 +97,7 @@ impl Exec {
             show_json(console, asked, &ran.outcomes);
         }
         if let Some(out) = &self.workspace.out {
-            cells::export(&ran.session, out)?;
+            ran.session.export(out)?;
         }
         if let Some(trouble) = ran.trouble {
             return Err(trouble);

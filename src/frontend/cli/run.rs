@@ -10,7 +10,7 @@ use super::narrator::Narrator;
 use super::workspace::Workspace;
 use super::{Context, exit, interrupt, render, stdin};
 use crate::error::OrInternal;
-use crate::frontend::{cells, json};
+use crate::frontend::json;
 use crate::{Answer, Cancel, CodeInterpreter, Error, Request, Result, Session, StopReason};
 
 /// Let the model write a program that does what you say, and run it in the sandbox
@@ -79,7 +79,7 @@ impl Run {
         show(&context.console, &answer);
         self.save(&answer)?;
         if let Some(out) = &self.workspace.out {
-            cells::export(&session, out)?;
+            session.export(out)?;
         }
         Ok(exit::of_answer(&answer))
     }

@@ -28,7 +28,6 @@ use listing::Walks;
 pub(super) use mounts::Mounts;
 use mounts::{HostNode, Source, number};
 pub(super) use paths::{OpenHow, Stamp};
-pub(super) use saved::{Opened, Target};
 pub(super) use table::Stream;
 use table::{Content, Descriptor, Folder, Table};
 use tree::{Ino, Quota, Times, Tree};

@@ -8,32 +8,7 @@ use super::mounts::{HostNode, Source, source_name};
 use super::table::{Content, Descriptor, File, Folder, Stream, Table};
 use super::tree::{Ino, Tree};
 use super::{Device, Files, Hub, KNOWN_FLAGS, Kind, Mounts, PREOPENED, PREOPENS, Place, held};
-
-/// One that is open.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in super::super) struct Opened {
-    pub(in super::super) number: u32,
-    pub(in super::super) target: Target,
-    /// Where the next read or write begins.
-    pub(in super::super) at: u64,
-    /// Preview 1's `fdflags`.
-    pub(in super::super) flags: u16,
-    pub(in super::super) read: bool,
-    pub(in super::super) write: bool,
-}
-
-/// What it is open on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in super::super) enum Target {
-    /// Standard input, output or error.
-    Stream(u8),
-    /// One of [`PREOPENS`].
-    Preopen(u8),
-    /// A file or folder of the session's own.
-    Scratch(u32),
-    /// A read-only file or folder or a device, as the guest names it.
-    Library(String),
-}
+use crate::sandbox::saved::{Descriptor as Opened, Target};
 
 impl Files {
     /// Every open descriptor, by number, but those on what cannot be named any more: they come back closed.

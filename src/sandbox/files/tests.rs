@@ -6,7 +6,8 @@ use super::errno::Errno;
 use super::mounts::{HostNode, Source};
 use super::table::{Descriptor, Folder};
 use super::tree::{Quota, Tree};
-use super::{Files, Kind, Mounts, OpenHow, Opened, PREOPENS, Place, Stamp, Stream, Target, Whence};
+use super::{Files, Kind, Mounts, OpenHow, PREOPENS, Place, Stamp, Stream, Whence};
+use crate::sandbox::saved::{Descriptor as Opened, Target};
 
 const LIB: u32 = 3;
 const MPL: u32 = 4;
