@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use slm_code_interpreter::model::parts::{OnnxModel, Runtime, Weights, artefacts, build};
+use slm_code_interpreter::model::parts::{LocalModel, Runtime, Weights, artefacts, build};
 use slm_code_interpreter::{Cancel, Config, Overrides, Progress};
 
 const PROMPT: u32 = 512;
@@ -19,8 +19,8 @@ fn decode(criterion: &mut Criterion) {
     let folder = tempfile::tempdir().unwrap();
     build(&gguf, folder.path(), "smollm2", Weights::EightBits, &Progress::default(), &cancel).unwrap();
     let runtime = Runtime::load(&library).unwrap();
-    let mut model = OnnxModel::open(folder.path(), &runtime, 2048, THREADS).unwrap();
-    let decoder = model.decoder();
+    let mut model = LocalModel::open(folder.path(), &runtime, 2048, THREADS).unwrap();
+    let context = model.context();
     let ids: Vec<u32> = (0..PROMPT).map(|i| 20 + i * 7919 % 40_000).collect();
 
     let mut group = criterion.benchmark_group("smollm2-135m");
@@ -28,8 +28,8 @@ fn decode(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements(PROMPT.into()));
     group.bench_function("prefill", |bencher| {
         bencher.iter(|| {
-            decoder.clear();
-            assert!(decoder.prefill(black_box(&ids), &cancel).unwrap());
+            context.clear();
+            assert!(context.prefill(black_box(&ids), &cancel).unwrap().is_some());
         });
     });
     group.throughput(Throughput::Elements(REPLY.into()));
@@ -37,13 +37,13 @@ fn decode(criterion: &mut Criterion) {
         bencher.iter_custom(|rounds| {
             let mut spent = Duration::ZERO;
             for _ in 0..rounds {
-                decoder.clear();
-                decoder.prefill(&ids, &cancel).unwrap();
+                context.clear();
+                context.prefill(&ids, &cancel).unwrap();
                 let start = Instant::now();
                 for _ in 0..REPLY {
-                    let logits = decoder.logits();
+                    let logits = context.logits();
                     let next = (0..logits.len()).max_by(|&a, &b| logits[a].total_cmp(&logits[b])).unwrap();
-                    decoder.advance(next as u32).unwrap();
+                    context.append(&[next as u32], 1).unwrap();
                 }
                 spent += start.elapsed();
             }

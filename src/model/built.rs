@@ -28,7 +28,10 @@ const MAX_DESCRIPTION: u64 = 1 << 20;
 /// The names of the graph's inputs and outputs.
 pub(crate) mod signature {
     pub(crate) const INPUT_IDS: &str = "input_ids";
-    pub(crate) const ATTENTION_MASK: &str = "attention_mask";
+    /// The position of the step's last token, for each of the batch: what `GroupQueryAttention` calls `seqlens_k`.
+    pub(crate) const LAST_POSITION: &str = "seqlens_k";
+    /// Tokens held with those of the step.
+    pub(crate) const TOTAL_LENGTH: &str = "total_sequence_length";
     pub(crate) const LOGITS_TO_KEEP: &str = "num_logits_to_keep";
     pub(crate) const LOGITS: &str = "logits";
     pub(crate) const CACHE_PARTS: [&str; 2] = ["key", "value"];

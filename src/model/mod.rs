@@ -2,6 +2,7 @@
 
 mod built;
 mod gguf;
+mod local;
 mod name;
 mod onnx;
 mod open;
@@ -15,7 +16,8 @@ mod tokenizer;
 #[doc(hidden)]
 pub mod parts {
     pub use super::gguf::{Weights, build};
-    pub use super::onnx::{Decoder, OnnxModel, Runtime};
+    pub use super::local::{Context, LocalModel, Network};
+    pub use super::onnx::{Decoder, Runtime};
     pub use super::open::artefacts;
 }
 

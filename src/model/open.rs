@@ -7,8 +7,9 @@ use std::time::SystemTime;
 
 use super::built;
 use super::gguf::{self, CONVERTER_VERSION, Weights};
+use super::local::LocalModel;
 use super::name::{EMBEDDED, ModelName};
-use super::onnx::{OnnxModel, Runtime};
+use super::onnx::Runtime;
 use super::{Model, ScriptedModel};
 use crate::progress::{Progress, Step};
 use crate::provision::{self, Cache, Item, MODEL, MODEL_GGUF, ONNXRUNTIME};
@@ -34,7 +35,7 @@ pub(crate) fn open(config: &Config, progress: &Progress, cancel: &Cancel) -> Res
         ModelName::Embedded => embedded(config, &cache()?, progress, cancel)?,
     };
     let runtime = Runtime::load(&provision::fetch_onnxruntime(config, &cache()?, progress, cancel)?)?;
-    let model = OnnxModel::open(&folder, &runtime, config.n_ctx, config.n_threads)?;
+    let model = LocalModel::open(&folder, &runtime, config.n_ctx, config.n_threads)?;
     if model.n_ctx() < config.n_ctx {
         let text = format!("{} can use a context of {} tokens at most", model.name(), model.n_ctx());
         progress.step(Step::Note { text: &text });

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::Deserialize;
 use serde_json::Value;
-use slm_code_interpreter::model::parts::{OnnxModel, Runtime, Weights, build};
+use slm_code_interpreter::model::parts::{LocalModel, Runtime, Weights, build};
 use slm_code_interpreter::model::{Finish, Message, Model, Prompt, Refusal, Reply, Role, Sampling};
 use slm_code_interpreter::{Cancel, Progress};
 use tempfile::TempDir;
@@ -41,7 +41,7 @@ fn sequences() -> Vec<Sequence> {
 
 struct Built {
     _folder: TempDir,
-    model: OnnxModel,
+    model: LocalModel,
 }
 
 fn built(weights: Weights) -> Built {
@@ -49,7 +49,7 @@ fn built(weights: Weights) -> Built {
     let folder = tempfile::tempdir().unwrap();
     build(&artefacts.gguf, folder.path(), "smollm2", weights, &Progress::default(), &Cancel::new()).unwrap();
     let runtime = Runtime::load(&artefacts.onnxruntime).unwrap();
-    let model = OnnxModel::open(folder.path(), &runtime, N_CTX, 2).unwrap();
+    let model = LocalModel::open(folder.path(), &runtime, N_CTX, 2).unwrap();
     Built { _folder: folder, model }
 }
 
@@ -70,15 +70,15 @@ fn greedy() -> Sampling {
 }
 
 /// What the model would say after each token of `sequence.out`'s beginning, fed llama.cpp's own tokens.
-fn teacher_forced(model: &mut OnnxModel, sequence: &Sequence) -> Vec<u32> {
-    let decoder = model.decoder();
-    assert!(decoder.prefill(&sequence.ids, &Cancel::new()).unwrap());
+fn teacher_forced(model: &mut LocalModel, sequence: &Sequence) -> Vec<u32> {
+    let context = model.context();
+    assert!(context.prefill(&sequence.ids, &Cancel::new()).unwrap().is_some());
     let mut choices = Vec::new();
     for &next in &sequence.out {
-        let logits = decoder.logits();
+        let logits = context.logits();
         let best = (0..logits.len()).max_by(|&a, &b| logits[a].total_cmp(&logits[b]).then(b.cmp(&a))).unwrap();
         choices.push(best as u32);
-        decoder.advance(next).unwrap();
+        context.append(&[next], 1).unwrap();
     }
     choices
 }
@@ -92,7 +92,7 @@ fn agreement(a: &[u32], b: &[u32]) -> f64 {
 fn eight_bits_choose_as_full_precision_and_llama_cpp_do() {
     let sequences = sequences();
     let llama: Vec<u32> = sequences.iter().flat_map(|sequence| sequence.out.clone()).collect();
-    let choices = |model: &mut OnnxModel| -> Vec<u32> {
+    let choices = |model: &mut LocalModel| -> Vec<u32> {
         sequences.iter().flat_map(|sequence| teacher_forced(model, sequence)).collect()
     };
     let eight_bits = choices(&mut model().model);
@@ -172,7 +172,7 @@ fn greedy_replies_repeat_and_do_not_depend_on_what_was_asked_before() {
     let built = &mut *model();
     let (messages, sampling) = (say(INSTRUCTIONS[1]), greedy());
     let prompt = Prompt::new(&messages, &sampling).with_max_tokens(60);
-    built.model.decoder().clear();
+    built.model.context().clear();
     let (fresh, streamed) = ask(built, &prompt);
     assert_eq!(streamed, fresh.text);
     assert!((1..=60).contains(&fresh.completion_tokens), "{}", fresh.completion_tokens);
@@ -188,7 +188,7 @@ fn greedy_replies_repeat_and_do_not_depend_on_what_was_asked_before() {
     longer.extend(say("Now without recursion."));
     let prompt = Prompt::new(&longer, &sampling).with_max_tokens(60);
     let (remembered, _) = ask(built, &prompt);
-    built.model.decoder().clear();
+    built.model.context().clear();
     assert_eq!(ask(built, &prompt).0, remembered);
 }
 
@@ -197,18 +197,18 @@ fn greedy_replies_repeat_and_do_not_depend_on_what_was_asked_before() {
 fn logits_do_not_depend_on_what_was_remembered() {
     let built = &mut *model();
     let ids: Vec<u32> = (0..300).map(|i| 20 + i * 7919 % 40_000).collect();
-    let (decoder, cancel) = (built.model.decoder(), Cancel::new());
+    let (context, cancel) = (built.model.context(), Cancel::new());
     let mut logits = |steps: &[usize]| {
-        decoder.clear();
+        context.clear();
         for &len in steps {
-            assert!(decoder.prefill(&ids[..len], &cancel).unwrap());
+            assert!(context.prefill(&ids[..len], &cancel).unwrap().is_some());
             // What is decoded after a prompt is not part of the next one's beginning, even when it is the same.
             if let Some(&next) = ids.get(len) {
-                decoder.advance(next).unwrap();
+                context.append(&[next], 1).unwrap();
             }
         }
-        assert!(decoder.prefill(&ids, &cancel).unwrap());
-        decoder.logits().to_vec()
+        assert!(context.prefill(&ids, &cancel).unwrap().is_some());
+        context.logits().to_vec()
     };
     let whole = logits(&[]);
     for steps in [&[299][..], &[298], &[1], &[2], &[150], &[255, 256, 257], &[299, 10, 298]] {

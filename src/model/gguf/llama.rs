@@ -1,8 +1,9 @@
 //! The llama architecture as an ONNX graph: grouped-query attention with rotary positions, RMS norms, a gated MLP.
 //!
-//! The signature is the usual one of decoders (`input_ids`, `attention_mask`, `past_key_values.N.key|value` in, `logits`,
-//! `present.N.key|value` out), with the `num_logits_to_keep` that newer exports have: logits are made for so many of the
-//! last positions only (0: all), since a vocabulary-wide product for every position of a prompt is wasted work.
+//! The signature is the usual one of decoders (`input_ids`, `past_key_values.N.key|value` in, `logits`,
+//! `present.N.key|value` out) but for two inputs. Instead of a mask come the two lengths that `GroupQueryAttention` makes
+//! of it, which keep their shape from step to step. And logits are made for the last `num_logits_to_keep` positions only
+//! (0: all), as in newer exports, since a vocabulary-wide product for every position of a prompt is wasted work.
 
 use std::collections::HashSet;
 
@@ -118,19 +119,14 @@ struct Decoder<'a> {
     used: HashSet<String>,
 }
 
-/// What every layer's attention needs beside its own values.
-struct Positions {
-    last: Edge,
-    total: Edge,
-}
-
 impl Decoder<'_> {
     fn ports(&mut self) {
         let named = |name: &str| Extent::Named(name.into());
         let fixed = |size: usize| Extent::Fixed(size as i64);
         let (batch, sequence, total) = (named("batch"), named("sequence"), named("total_sequence"));
         self.graph.input(signature::INPUT_IDS, INT64, &[batch.clone(), sequence]);
-        self.graph.input(signature::ATTENTION_MASK, INT64, &[batch.clone(), total.clone()]);
+        self.graph.input(signature::LAST_POSITION, INT32, std::slice::from_ref(&batch));
+        self.graph.input(signature::TOTAL_LENGTH, INT32, &[]);
         self.graph.input(signature::LOGITS_TO_KEEP, INT64, &[]);
         self.graph.output(signature::LOGITS, FLOAT, &[batch.clone(), named("kept"), fixed(self.shape.vocabulary)]);
         for layer in 0..self.shape.layers {
@@ -145,7 +141,7 @@ impl Decoder<'_> {
 
     fn body(&mut self) -> Result<()> {
         let (embedding, head) = self.vocabulary_matrices()?;
-        let positions = self.positions();
+        self.positions();
         let mut residual = self.graph.gather(&embedding, signature::INPUT_IDS);
         let first_norm = self.norm_weight("blk.0.attn_norm.weight")?;
         let mut x = self.graph.node(
@@ -154,7 +150,7 @@ impl Decoder<'_> {
             &[("axis", Attr::Int(-1)), ("epsilon", Attr::Float(self.shape.epsilon)), ("stash_type", Attr::Int(1))],
         );
         for layer in 0..self.shape.layers {
-            let mut attended = self.attention(layer, &x, &positions)?;
+            let mut attended = self.attention(layer, &x)?;
             if layer + 1 == self.shape.layers {
                 // After the last attention no position depends on another: the rest is done for the kept ones only.
                 (attended, residual) = self.keep_last(&attended, &residual);
@@ -186,18 +182,8 @@ impl Decoder<'_> {
         Ok((embedding, Some(self.graph.matrix("head", vec![part]))))
     }
 
-    /// From the mask: the index of the last position, and how many there are; and the tables of the rotation.
-    fn positions(&mut self) -> Positions {
-        let axis = self.graph.ints("one_axis", &[1], &[1]);
-        let one = self.graph.ints("one", &[], &[1]);
-        let as_int32 = [("to", Attr::Int(INT32.into()))];
-        let count = self.graph.node("ReduceSum", &[signature::ATTENTION_MASK, &axis], &[("keepdims", Attr::Int(0))]);
-        let last = self.graph.node("Sub", &[&count, &one], &[]);
-        let last = self.graph.node("Cast", &[&last], &as_int32);
-        let mask_shape = self.graph.node("Shape", &[signature::ATTENTION_MASK], &[]);
-        let total = self.graph.node("Gather", &[&mask_shape, &one], &[]);
-        let total = self.graph.node("Cast", &[&total], &as_int32);
-
+    /// The tables of the rotation.
+    fn positions(&mut self) {
         let (context, half, base) = (self.shape.context, self.shape.head_dim / 2, self.shape.rope_base);
         let divisors: Vec<f64> = (0..half).map(|i| base.powf((2 * i) as f64 / (2 * half) as f64)).collect();
         let angles = (0..context).flat_map(|position| divisors.iter().map(move |divisor| position as f64 / divisor));
@@ -205,10 +191,9 @@ impl Decoder<'_> {
             angles.map(|angle| (angle.sin() as f32, angle.cos() as f32)).unzip();
         self.graph.floats("cosines", &[context, half], &cosines);
         self.graph.floats("sines", &[context, half], &sines);
-        Positions { last, total }
     }
 
-    fn attention(&mut self, layer: usize, x: &str, positions: &Positions) -> Result<Edge> {
+    fn attention(&mut self, layer: usize, x: &str) -> Result<Edge> {
         let Shape { width, heads, kv_heads, head_dim, .. } = *self.shape;
         let rotary = RowOrder::RotaryHalves { head_dim };
         let tensor = |kind: &str| format!("blk.{layer}.attn_{kind}.weight");
@@ -224,7 +209,17 @@ impl Decoder<'_> {
         let attended = format!("attended_{layer}");
         self.graph.node_to(
             "GroupQueryAttention",
-            &[&qkv, "", "", &past_key, &past_value, &positions.last, &positions.total, "cosines", "sines"],
+            &[
+                &qkv,
+                "",
+                "",
+                &past_key,
+                &past_value,
+                signature::LAST_POSITION,
+                signature::TOTAL_LENGTH,
+                "cosines",
+                "sines",
+            ],
             &[&attended, &key, &value],
             &[
                 ("num_heads", Attr::Int(heads as i64)),
@@ -272,9 +267,10 @@ impl Decoder<'_> {
     fn keep_last(&mut self, a: &str, b: &str) -> (Edge, Edge) {
         let end = self.graph.ints("end", &[1], &[i64::MAX]);
         let as_list = self.graph.ints("as_list", &[1], &[1]);
+        let axis = self.graph.ints("one_axis", &[1], &[1]);
         let from_end = self.graph.node("Neg", &[signature::LOGITS_TO_KEEP], &[]);
         let start = self.graph.node("Reshape", &[&from_end, &as_list], &[]);
-        let mut keep = |x: &str| self.graph.node("Slice", &[x, &start, &end, "one_axis"], &[]);
+        let mut keep = |x: &str| self.graph.node("Slice", &[x, &start, &end, &axis], &[]);
         (keep(a), keep(b))
     }
 

@@ -27,7 +27,7 @@ use crate::error::OrInternal;
 use crate::{Cancel, Progress, Result};
 
 /// Part of the name of everything built here: raise it when the same GGUF would be built differently.
-pub(crate) const CONVERTER_VERSION: u32 = 1;
+pub(crate) const CONVERTER_VERSION: u32 = 2;
 
 /// In what precision the matrices are kept and multiplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

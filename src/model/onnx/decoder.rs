@@ -8,14 +8,12 @@ use std::path::Path;
 use ort::memory::Allocator;
 use ort::session::builder::GraphOptimizationLevel;
 use ort::session::{IoBinding, Session};
-use ort::value::{Outlet, Tensor, TensorElementType};
+use ort::value::{DynValue, Outlet, Tensor, TensorElementType};
 
 use super::runtime::Runtime;
 use crate::model::built::signature;
-use crate::{Cancel, Error, Result};
-
-/// Prompt tokens evaluated at once: enough for full speed, few enough that a cancel is felt within a fifth of a second.
-const CHUNK: usize = 256;
+use crate::model::local::Network;
+use crate::{Error, Result};
 
 /// How long a thread that waits for the next piece of work spins before it sleeps. The gaps inside a token are a few
 /// microseconds long, and this bridges them: on two idle cores it decodes as fast as ONNX Runtime's default of several
@@ -29,16 +27,23 @@ pub struct Decoder {
     binding: IoBinding,
     allocator: Allocator,
     /// Bound as past and as present; kept because the binding refers to them.
-    _cache: Vec<Tensor<f32>>,
+    cache: Vec<Tensor<f32>>,
+    /// Bound once and written to: how far the cache is filled with the tokens of this step, less one and in all.
+    last_position: Tensor<i32>,
+    total: Tensor<i32>,
+    rows: Tensor<i64>,
     /// Bound for steps of one token.
     one_id: Tensor<i64>,
     one_is_bound: bool,
-    logits: Tensor<f32>,
+    /// Bound for steps that need the last row only.
+    one_row: Tensor<f32>,
+    one_row_is_bound: bool,
+    /// The logits of a step that needed several.
+    several: Option<DynValue>,
+    sizes: Sizes,
     n_ctx: usize,
-    /// The ids whose keys and values the cache holds.
-    resident: Vec<u32>,
-    /// How many of them, from the first on, were evaluated several at a time.
-    prefilled: usize,
+    /// Positions of the cache that are filled.
+    len: usize,
 }
 
 impl Decoder {
@@ -49,75 +54,47 @@ impl Decoder {
         let session = load(runtime, graph, n_threads)
             .map_err(|error| broken(&error).context(format!("cannot load `{}`", graph.display())))?;
         let sizes = Sizes::read(&session)?;
+        Self::bind(session, sizes, n_ctx).map_err(|error| broken(&error))
+    }
+
+    fn bind(session: Session, sizes: Sizes, n_ctx: usize) -> ort::Result<Self> {
         let allocator = Allocator::default();
-        let bound = bind(&session, &allocator, &sizes, n_ctx).map_err(|error| broken(&error))?;
-        let (binding, cache, logits, one_id) = bound;
+        let mut binding = session.create_binding()?;
+        let mut cache = Vec::with_capacity(2 * sizes.layers);
+        for layer in 0..sizes.layers {
+            for part in signature::CACHE_PARTS {
+                let mut buffer = Tensor::<f32>::new(&allocator, [1, sizes.kv_heads, n_ctx as i64, sizes.head_dim])?;
+                binding.bind_input(signature::past(layer, part), &buffer)?;
+                binding.bind_output(signature::present(layer, part), &mut buffer)?;
+                cache.push(buffer);
+            }
+        }
+        let last_position = Tensor::<i32>::new(&allocator, [1_i64])?;
+        let total = Tensor::<i32>::new(&allocator, [0_i64; 0])?;
+        let rows = Tensor::<i64>::new(&allocator, [0_i64; 0])?;
+        binding.bind_input(signature::LAST_POSITION, &last_position)?;
+        binding.bind_input(signature::TOTAL_LENGTH, &total)?;
+        binding.bind_input(signature::LOGITS_TO_KEEP, &rows)?;
         Ok(Self {
+            one_id: Tensor::<i64>::new(&allocator, [1_i64, 1])?,
+            one_row: Tensor::<f32>::new(&allocator, [1, 1, sizes.vocabulary])?,
             session,
             binding,
             allocator,
-            _cache: cache,
-            one_id,
+            cache,
+            last_position,
+            total,
+            rows,
             one_is_bound: false,
-            logits,
+            one_row_is_bound: false,
+            several: None,
+            sizes,
             n_ctx,
-            resident: Vec::with_capacity(n_ctx),
-            prefilled: 0,
+            len: 0,
         })
     }
 
-    pub fn n_ctx(&self) -> usize {
-        self.n_ctx
-    }
-
-    /// Makes the cache hold exactly `ids` (at least one, at most `n_ctx`), evaluating only what it does not hold yet.
-    /// False if cancelled on the way; then the logits are not those of `ids`.
-    ///
-    /// What is remembered changes the time this takes, never the logits. Matrices meet several tokens and single ones
-    /// in different kernels, whose results differ in the last bits; so tokens that were decoded one by one are evaluated
-    /// anew, and the end of a prompt never comes alone.
-    pub fn prefill(&mut self, ids: &[u32], cancel: &Cancel) -> Result<bool> {
-        let same = self.resident.iter().zip(ids).take_while(|(held, id)| held == id).count();
-        self.resident.truncate(same.min(self.prefilled).min(ids.len().saturating_sub(2)));
-        self.prefilled = self.resident.len();
-        while self.prefilled < ids.len() {
-            if cancel.is_cancelled() {
-                return Ok(false);
-            }
-            let left = &ids[self.prefilled..];
-            let chunk = if left.len() == CHUNK + 1 { CHUNK - 1 } else { left.len().min(CHUNK) };
-            self.evaluate(&left[..chunk])?;
-            self.prefilled = self.resident.len();
-        }
-        Ok(true)
-    }
-
-    /// Appends one token.
-    pub fn advance(&mut self, id: u32) -> Result<()> {
-        self.evaluate(&[id])
-    }
-
-    /// The logits of the token after the last one.
-    pub fn logits(&self) -> &[f32] {
-        self.logits.extract_tensor().1
-    }
-
-    /// Forgets everything, so that the next prompt is evaluated whole.
-    pub fn clear(&mut self) {
-        self.resident.clear();
-        self.prefilled = 0;
-    }
-
-    fn evaluate(&mut self, ids: &[u32]) -> Result<()> {
-        if self.resident.len() + ids.len() > self.n_ctx {
-            return Err(Error::internal(format!("more than the {} tokens of the context", self.n_ctx)));
-        }
-        self.run(ids).map_err(|error| broken(&error).context("the model failed"))?;
-        self.resident.extend_from_slice(ids);
-        Ok(())
-    }
-
-    fn run(&mut self, ids: &[u32]) -> ort::Result<()> {
+    fn run(&mut self, ids: &[u32], rows: usize) -> ort::Result<()> {
         if let [id] = ids {
             self.one_id.extract_tensor_mut().1[0] = i64::from(*id);
             if !self.one_is_bound {
@@ -132,12 +109,97 @@ impl Decoder {
             self.binding.bind_input(signature::INPUT_IDS, &several)?;
             self.one_is_bound = false;
         }
-        let total = self.resident.len() + ids.len();
-        let mut mask = Tensor::<i64>::new(&self.allocator, [1, total as i64])?;
-        mask.extract_tensor_mut().1.fill(1);
-        self.binding.bind_input(signature::ATTENTION_MASK, &mask)?;
+        let total = (self.len + ids.len()) as i32;
+        self.last_position.extract_tensor_mut().1[0] = total - 1;
+        self.total.extract_tensor_mut().1[0] = total;
+        self.rows.extract_tensor_mut().1[0] = rows as i64;
+        if rows > 1 {
+            self.binding.bind_output_to_device(signature::LOGITS, &self.allocator.memory_info())?;
+            self.one_row_is_bound = false;
+            self.several = self.session.run_binding(&self.binding)?.remove(signature::LOGITS);
+            return Ok(());
+        }
+        if !self.one_row_is_bound {
+            self.binding.bind_output(signature::LOGITS, &mut self.one_row)?;
+            self.one_row_is_bound = true;
+        }
+        self.several = None;
         self.session.run_binding(&self.binding)?;
         Ok(())
+    }
+
+    /// The floats of one head of one buffer that belong to the first `len` positions.
+    fn filled(&self, len: usize) -> impl Iterator<Item = std::ops::Range<usize>> + use<> {
+        let (n_ctx, head_dim) = (self.n_ctx, self.sizes.head_dim as usize);
+        (0..self.sizes.kv_heads as usize).map(move |head| {
+            let start = head * n_ctx * head_dim;
+            start..start + len * head_dim
+        })
+    }
+}
+
+impl Network for Decoder {
+    fn n_ctx(&self) -> usize {
+        self.n_ctx
+    }
+
+    fn vocabulary(&self) -> usize {
+        self.sizes.vocabulary as usize
+    }
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn append(&mut self, ids: &[u32], rows: usize) -> Result<()> {
+        debug_assert!(!ids.is_empty() && (1..=ids.len()).contains(&rows) && self.len + ids.len() <= self.n_ctx);
+        self.run(ids, rows).map_err(|error| broken(&error).context("the model failed"))?;
+        self.len += ids.len();
+        Ok(())
+    }
+
+    fn logits(&self, row: usize) -> &[f32] {
+        let Some(several) = &self.several else { return self.one_row.extract_tensor().1 };
+        let vocabulary = self.vocabulary();
+        let all = several.try_extract_tensor::<f32>().map(|(_, all)| all).unwrap_or_default();
+        all.get(row * vocabulary..(row + 1) * vocabulary).unwrap_or_default()
+    }
+
+    fn truncate(&mut self, len: usize) -> usize {
+        self.len = self.len.min(len);
+        self.len
+    }
+
+    fn save(&self, len: usize) -> Option<Vec<u8>> {
+        let mut bytes =
+            Vec::with_capacity(self.cache.len() * self.filled(len).map(|part| part.len() * 4).sum::<usize>());
+        for buffer in &self.cache {
+            let floats = buffer.extract_tensor().1;
+            for part in self.filled(len) {
+                bytes.extend(floats[part].iter().flat_map(|float| float.to_le_bytes()));
+            }
+        }
+        Some(bytes)
+    }
+
+    fn load(&mut self, len: usize, bytes: &[u8]) -> bool {
+        self.len = 0;
+        let head = len * self.sizes.head_dim as usize * 4;
+        if len > self.n_ctx || bytes.len() != self.cache.len() * self.sizes.kv_heads as usize * head {
+            return false;
+        }
+        let parts: Vec<_> = self.filled(len).collect();
+        let mut heads = bytes.chunks_exact(head.max(1));
+        for buffer in &mut self.cache {
+            let floats = buffer.extract_tensor_mut().1;
+            for (part, head) in parts.iter().zip(&mut heads) {
+                for (float, bytes) in floats[part.clone()].iter_mut().zip(head.as_chunks().0) {
+                    *float = f32::from_le_bytes(*bytes);
+                }
+            }
+        }
+        self.len = len;
+        true
     }
 }
 
@@ -179,27 +241,6 @@ impl Sizes {
             _ => Err(Error::model("the graph's inputs and outputs are not those of a decoder of ours")),
         }
     }
-}
-
-type Bound = (IoBinding, Vec<Tensor<f32>>, Tensor<f32>, Tensor<i64>);
-
-fn bind(session: &Session, allocator: &Allocator, sizes: &Sizes, n_ctx: usize) -> ort::Result<Bound> {
-    let mut binding = session.create_binding()?;
-    let mut cache = Vec::with_capacity(2 * sizes.layers);
-    for layer in 0..sizes.layers {
-        for part in signature::CACHE_PARTS {
-            let mut buffer = Tensor::<f32>::new(allocator, [1, sizes.kv_heads, n_ctx as i64, sizes.head_dim])?;
-            binding.bind_input(signature::past(layer, part), &buffer)?;
-            binding.bind_output(signature::present(layer, part), &mut buffer)?;
-            cache.push(buffer);
-        }
-    }
-    let mut keep = Tensor::<i64>::new(allocator, [0_i64; 0])?;
-    keep.extract_tensor_mut().1[0] = 1;
-    binding.bind_input(signature::LOGITS_TO_KEEP, &keep)?;
-    let mut logits = Tensor::<f32>::new(allocator, [1, 1, sizes.vocabulary])?;
-    binding.bind_output(signature::LOGITS, &mut logits)?;
-    Ok((binding, cache, logits, Tensor::<i64>::new(allocator, [1_i64, 1])?))
 }
 
 fn broken(error: &ort::Error) -> Error {
