@@ -41,7 +41,7 @@ fn decode(criterion: &mut Criterion) {
                 context.prefill(&ids, &cancel).unwrap();
                 let start = Instant::now();
                 for _ in 0..REPLY {
-                    let logits = context.logits();
+                    let logits = context.logits(0);
                     let next = (0..logits.len()).max_by(|&a, &b| logits[a].total_cmp(&logits[b])).unwrap();
                     context.append(&[next as u32], 1).unwrap();
                 }

@@ -377,7 +377,7 @@ mod tests {
     }
 
     fn prompt(sampling: &Sampling) -> Prompt<'_> {
-        Prompt { messages: &[], prefill: "", stop: &[], max_tokens: 1, sampling }
+        Prompt { messages: &[], shared: 0, prefill: "", stop: &[], max_tokens: 1, sampling }
     }
 
     #[test]

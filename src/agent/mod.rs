@@ -179,6 +179,7 @@ impl<'a> Run<'a> {
         loop {
             let messages = self.transcript.messages();
             let prompt = Prompt::new(&messages, &sampling)
+                .with_shared(self.transcript.shared())
                 .with_prefill(prompt::PREFILL)
                 .with_stop(&prompt::STOP)
                 .with_max_tokens(self.request.max_tokens);

@@ -42,6 +42,13 @@ impl<'a> Transcript<'a> {
         messages
     }
 
+    /// How many of the messages, from the first on, begin every conversation of this kind: the built-in system prompt and
+    /// all examples.
+    pub(super) fn shared(&self) -> usize {
+        let whole = self.examples.len() == prompt::examples(self.request.user_input.is_some()).len();
+        if self.request.system_prompt.is_none() && whole { 1 + self.examples.len() } else { 0 }
+    }
+
     /// Remembers an attempt that failed: its program only, since what was said around it would be imitated.
     pub(super) fn failed(&mut self, code: Option<&str>, response: &str, feedback: String) {
         let said = match code {
@@ -153,6 +160,20 @@ mod tests {
         assert!(!left.contains("attempt(1)") && !left.contains("attempt(2)"), "{left}");
         assert!(left.contains("Print the total.") && left.contains(prompt::SYSTEM), "{left}");
         assert_eq!(transcript.messages().len(), 4);
+    }
+
+    #[test]
+    fn what_every_conversation_begins_with_is_told() {
+        let request = request(None);
+        let mut transcript = Transcript::new(&request);
+        let shared = transcript.shared();
+        assert_eq!(transcript.messages()[..shared], Transcript::new(&self::request(None)).messages()[..shared]);
+        assert!(transcript.messages()[shared].content.ends_with("Print the total."));
+        transcript.failed(Some("attempt(1)"), "", "error 1".to_owned());
+        assert_eq!(transcript.shared(), shared);
+        while transcript.shorten() {}
+        assert_eq!(transcript.shared(), 0);
+        assert_eq!(Transcript::new(&self::request(None).system_prompt("Speak French.")).shared(), 0);
     }
 
     #[test]

@@ -65,6 +65,9 @@ impl Default for Sampling {
 #[derive(Clone, Copy, Debug)]
 pub struct Prompt<'a> {
     pub messages: &'a [Message],
+    /// How many of the messages, from the first on, other conversations begin with too: a model may keep what it makes of
+    /// them.
+    pub shared: usize,
     /// The beginning of the assistant's reply, put into its mouth; `Reply::text` and the stream include it.
     pub prefill: &'a str,
     /// Generation ends before any of these texts would be complete *after the prefill*; the text itself is part of the reply.
@@ -76,12 +79,17 @@ pub struct Prompt<'a> {
 impl<'a> Prompt<'a> {
     /// Asks for up to 512 tokens, with nothing put into the model's mouth and no stop text.
     pub fn new(messages: &'a [Message], sampling: &'a Sampling) -> Self {
-        Self { messages, prefill: "", stop: &[], max_tokens: 512, sampling }
+        Self { messages, shared: 0, prefill: "", stop: &[], max_tokens: 512, sampling }
     }
 
     #[must_use]
     pub fn with_prefill(self, prefill: &'a str) -> Self {
         Self { prefill, ..self }
+    }
+
+    #[must_use]
+    pub fn with_shared(self, messages: usize) -> Self {
+        Self { shared: messages, ..self }
     }
 
     #[must_use]
@@ -102,14 +110,28 @@ pub struct Reply {
     /// All of it, the prefill included.
     pub text: String,
     pub prompt_tokens: usize,
+    /// Tokens of the prompt that were remembered and not evaluated again.
+    pub cached_tokens: usize,
     pub completion_tokens: usize,
+    /// Tokens that were guessed from what had been said before, and right; such cost less time.
+    pub accepted_tokens: usize,
+    /// Tokens that were guessed and wrong.
+    pub rejected_tokens: usize,
     pub finish: Finish,
 }
 
 impl Reply {
     /// A reply whose tokens were not counted.
     pub fn new(text: impl Into<String>, finish: Finish) -> Self {
-        Self { text: text.into(), prompt_tokens: 0, completion_tokens: 0, finish }
+        Self {
+            text: text.into(),
+            prompt_tokens: 0,
+            cached_tokens: 0,
+            completion_tokens: 0,
+            accepted_tokens: 0,
+            rejected_tokens: 0,
+            finish,
+        }
     }
 
     #[must_use]

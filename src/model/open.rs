@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use super::built;
 use super::gguf::{self, CONVERTER_VERSION, Weights};
-use super::local::LocalModel;
+use super::local::{LocalModel, Prefixes};
 use super::name::{EMBEDDED, ModelName};
 use super::onnx::Runtime;
 use super::{Model, ScriptedModel};
@@ -25,17 +25,22 @@ const KIND: &str = "model";
 /// when the file is not one that can be used.
 pub(crate) fn open(config: &Config, progress: &Progress, cancel: &Cancel) -> Result<Box<dyn Model>> {
     let cache = || Cache::open(&config.cache_dir);
+    let mut ours = true;
     let folder = match ModelName::parse(config.model.as_deref())? {
         ModelName::Script(file) => return Ok(Box::new(ScriptedModel::from_file(&file)?)),
         ModelName::Folder(folder) => {
             built::refuse_others(&folder)?;
+            ours = false;
             folder
         }
         ModelName::Gguf(file) => from_file(&file, &cache()?, progress, cancel)?,
         ModelName::Embedded => embedded(config, &cache()?, progress, cancel)?,
     };
     let runtime = Runtime::load(&provision::fetch_onnxruntime(config, &cache()?, progress, cancel)?)?;
-    let model = LocalModel::open(&folder, &runtime, config.n_ctx, config.n_threads)?;
+    // A folder of the cache is named after its content.
+    let content = folder.file_name().filter(|_| ours).map(|key| key.to_string_lossy().into_owned());
+    let prefixes = content.map(|content| cache().map(|cache| Prefixes::new(cache, content))).transpose()?;
+    let model = LocalModel::open(&folder, &runtime, config.n_ctx, config.n_threads)?.with_prefixes(prefixes);
     if model.n_ctx() < config.n_ctx {
         let text = format!("{} can use a context of {} tokens at most", model.name(), model.n_ctx());
         progress.step(Step::Note { text: &text });
@@ -67,7 +72,8 @@ pub(crate) fn inventory(config: &Config) -> Result<Vec<Item>> {
     })
 }
 
-/// Whether this version could still use a folder of the cache.
+/// Whether this version could still use a folder of the cache. Kept beginnings of prompts are made again in a moment, and
+/// nothing tells whose they are.
 pub(crate) fn keeps(kind: &str, key: &str) -> bool {
     let fetched = [&MODEL, &ONNXRUNTIME].into_iter().filter_map(|artefact| artefact.place());
     (kind == KIND && key.ends_with(&suffix()))

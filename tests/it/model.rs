@@ -75,7 +75,7 @@ fn teacher_forced(model: &mut LocalModel, sequence: &Sequence) -> Vec<u32> {
     assert!(context.prefill(&sequence.ids, &Cancel::new()).unwrap().is_some());
     let mut choices = Vec::new();
     for &next in &sequence.out {
-        let logits = context.logits();
+        let logits = context.logits(0);
         let best = (0..logits.len()).max_by(|&a, &b| logits[a].total_cmp(&logits[b]).then(b.cmp(&a))).unwrap();
         choices.push(best as u32);
         context.append(&[next], 1).unwrap();
@@ -177,19 +177,25 @@ fn greedy_replies_repeat_and_do_not_depend_on_what_was_asked_before() {
     assert_eq!(streamed, fresh.text);
     assert!((1..=60).contains(&fresh.completion_tokens), "{}", fresh.completion_tokens);
     assert_eq!(fresh.finish == Finish::Length, fresh.completion_tokens == 60, "{:?}", fresh.finish);
+    assert_eq!(fresh.cached_tokens, 0);
+    let said = |reply: Reply| (reply.text, reply.completion_tokens, reply.accepted_tokens, reply.finish);
+    let fresh = said(fresh);
     // Now its own prompt and reply are remembered, then another's beginning.
-    assert_eq!(ask(built, &prompt).0, fresh);
+    let (again, _) = ask(built, &prompt);
+    assert_eq!(again.cached_tokens, again.prompt_tokens - 2);
+    assert_eq!(said(again), fresh);
     let others = say(INSTRUCTIONS[2]);
     ask(built, &Prompt::new(&others, &sampling).with_max_tokens(60));
-    assert_eq!(ask(built, &prompt).0, fresh);
+    assert_eq!(said(ask(built, &prompt).0), fresh);
     // A conversation that goes on from the reply is the same whether its beginning was remembered or not.
     let mut longer = messages.clone();
-    longer.push(Message { role: Role::Assistant, content: fresh.text.clone() });
+    longer.push(Message { role: Role::Assistant, content: fresh.0.clone() });
     longer.extend(say("Now without recursion."));
     let prompt = Prompt::new(&longer, &sampling).with_max_tokens(60);
     let (remembered, _) = ask(built, &prompt);
+    assert!(remembered.cached_tokens > 20, "{}", remembered.cached_tokens);
     built.model.context().clear();
-    assert_eq!(ask(built, &prompt).0, remembered);
+    assert_eq!(said(ask(built, &prompt).0), said(remembered));
 }
 
 /// Bit for bit, however the prompt came into the cache.
@@ -208,7 +214,7 @@ fn logits_do_not_depend_on_what_was_remembered() {
             }
         }
         assert!(context.prefill(&ids, &cancel).unwrap().is_some());
-        context.logits().to_vec()
+        context.logits(0).to_vec()
     };
     let whole = logits(&[]);
     for steps in [&[299][..], &[298], &[1], &[2], &[150], &[255, 256, 257], &[299, 10, 298]] {

@@ -37,8 +37,7 @@ impl Context {
     /// in different kernels, whose results differ in the last bits; so tokens that were decoded are evaluated anew, and
     /// the end of a prompt never comes alone.
     pub fn prefill(&mut self, ids: &[u32], cancel: &Cancel) -> Result<Option<usize>> {
-        let same = self.resident.iter().zip(ids).take_while(|(held, id)| held == id).count();
-        self.truncate(same.min(self.prefilled).min(ids.len().saturating_sub(2)));
+        self.truncate(self.remembered(ids).min(ids.len().saturating_sub(2)));
         self.prefilled = self.resident.len();
         let evaluated = ids.len() - self.prefilled;
         while self.prefilled < ids.len() {
@@ -72,13 +71,97 @@ impl Context {
         }
     }
 
-    /// The logits of the token after the last one.
-    pub fn logits(&self) -> &[f32] {
-        self.network.logits(0)
+    /// The logits of row `row` of those that were made last; a prompt makes one row, that of the token after it.
+    pub fn logits(&self, row: usize) -> &[f32] {
+        self.network.logits(row)
+    }
+
+    /// How many of `ids`, from the first on, need not be evaluated again if they are a prompt's beginning.
+    pub fn remembered(&self, ids: &[u32]) -> usize {
+        self.resident[..self.prefilled].iter().zip(ids).take_while(|(held, id)| held == id).count()
+    }
+
+    /// The states after `ids`, if it holds them as a prompt's beginning.
+    pub fn save(&self, ids: &[u32]) -> Option<Vec<u8>> {
+        if self.remembered(ids) == ids.len() { self.network.save(ids.len()) } else { None }
+    }
+
+    /// Holds `ids` by the states that [`save`](Self::save) gave for them; holds nothing if `states` are not those.
+    pub fn load(&mut self, ids: &[u32], states: &[u8]) -> bool {
+        let loaded = ids.len() <= self.n_ctx() && self.network.load(ids.len(), states);
+        if !loaded {
+            self.network.truncate(0);
+        }
+        self.resident.clear();
+        self.resident.extend_from_slice(if loaded { ids } else { &[] });
+        self.prefilled = self.resident.len();
+        loaded
     }
 
     /// Forgets everything, so that the next prompt is evaluated whole.
     pub fn clear(&mut self) {
         self.truncate(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Parrot;
+    use super::*;
+
+    fn context(forgetful: bool) -> Context {
+        Context::new(Box::new(Parrot::new(512, 8, 1, forgetful)))
+    }
+
+    fn prefill(context: &mut Context, ids: &[u32]) -> usize {
+        context.prefill(ids, &Cancel::new()).unwrap().unwrap()
+    }
+
+    #[test]
+    fn only_what_is_new_is_evaluated() {
+        let mut context = context(false);
+        let ids: Vec<u32> = (0..300).map(|i| i % 7).collect();
+        assert_eq!(prefill(&mut context, &ids[..200]), 200);
+        context.append(&ids[200..201], 1).unwrap();
+        // What was decoded is evaluated anew, as a prompt.
+        assert_eq!(prefill(&mut context, &ids), 100);
+        assert_eq!(context.ids(), ids);
+        assert_eq!(prefill(&mut context, &ids), 2, "the end never comes alone");
+        assert_eq!(prefill(&mut context, &ids[1..]), 299);
+    }
+
+    #[test]
+    fn a_network_that_cannot_go_back_begins_again() {
+        let mut context = context(true);
+        assert_eq!(prefill(&mut context, &[1, 2, 3, 4]), 4);
+        assert_eq!(prefill(&mut context, &[1, 2, 3, 5]), 4);
+        assert_eq!(context.ids(), [1, 2, 3, 5]);
+    }
+
+    #[test]
+    fn a_beginning_is_saved_and_loaded() {
+        let (mut first, mut second) = (context(false), context(false));
+        let ids: Vec<u32> = (0..100).map(|i| i % 7).collect();
+        prefill(&mut first, &ids);
+        first.append(&[1], 1).unwrap();
+        assert_eq!(first.save(&[&ids[..], &[1]].concat()), None, "that was no prompt");
+        let states = first.save(&ids[..60]).unwrap();
+        assert!(second.load(&ids[..60], &states));
+        assert_eq!((second.ids(), second.remembered(&ids)), (&ids[..60], 60));
+        assert_eq!(prefill(&mut second, &ids), 40);
+        assert_eq!(second.logits(0), {
+            prefill(&mut first, &ids);
+            first.logits(0)
+        });
+        assert!(!second.load(&ids[..60], &states[1..]));
+        assert!(second.ids().is_empty());
+        assert_eq!(prefill(&mut second, &ids), 100);
+    }
+
+    #[test]
+    fn a_cancelled_prompt_is_no_prompt() {
+        let cancel = Cancel::new();
+        cancel.cancel();
+        assert_eq!(context(false).prefill(&[1, 2, 3], &cancel).unwrap(), None);
     }
 }

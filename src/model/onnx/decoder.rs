@@ -114,7 +114,7 @@ impl Decoder {
         self.total.extract_tensor_mut().1[0] = total;
         self.rows.extract_tensor_mut().1[0] = rows as i64;
         if rows > 1 {
-            self.binding.bind_output_to_device(signature::LOGITS, &self.allocator.memory_info())?;
+            self.binding.bind_output_to_device(signature::LOGITS, self.allocator.memory_info())?;
             self.one_row_is_bound = false;
             self.several = self.session.run_binding(&self.binding)?.remove(signature::LOGITS);
             return Ok(());

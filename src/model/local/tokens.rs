@@ -1,0 +1,141 @@
+//! The tokens of a reply, one after the other; several of them computed in one step where they could be guessed.
+//!
+//! A step appends the last token and a draft of what may follow, and makes a row of logits after each. Each row is drawn
+//! from as if it had come alone: the token drawn is the reply's next, and when it is not the draft's, the rest of the
+//! draft is forgotten. So a draft changes how long a reply takes, never what it says, greedy or sampled: every token
+//! costs one draw from the same distribution, in the same order. (What remains is that a matrix meets several tokens in
+//! another kernel than one, whose results differ in the last bits; two tokens that are as likely but for that can
+//! change places.)
+
+use super::context::Context;
+use super::lookup;
+use crate::model::sampler::Sampler;
+use crate::{Error, Result};
+
+pub(super) struct Tokens<'a> {
+    context: &'a mut Context,
+    sampler: Sampler,
+    drafts: bool,
+    /// The prompt and the reply so far.
+    ids: Vec<u32>,
+    /// The draft in the context, after `ids` as they were at the step.
+    draft: Vec<u32>,
+    /// The row to draw from.
+    row: usize,
+    /// Drafted tokens that were right.
+    pub accepted: usize,
+    /// Drafted tokens that were not.
+    pub rejected: usize,
+}
+
+impl<'a> Tokens<'a> {
+    /// What follows the prompt in `context`, whose last logits are there.
+    pub fn new(context: &'a mut Context, sampler: Sampler, drafts: bool) -> Self {
+        let ids = context.ids().to_vec();
+        Self { context, sampler, drafts, ids, draft: Vec::new(), row: 0, accepted: 0, rejected: 0 }
+    }
+
+    /// The next token; `most` (at least 1) is how many will be asked for at most, this one included.
+    pub fn next(&mut self, most: usize) -> Result<u32> {
+        if self.context.ids().len() < self.ids.len() {
+            self.step(most)?;
+        }
+        let id = self
+            .sampler
+            .draw(self.context.logits(self.row))
+            .ok_or_else(|| Error::model("the model computes nothing but invalid numbers").advise(REBUILD))?;
+        self.ids.push(id);
+        if self.draft.get(self.row) == Some(&id) {
+            self.row += 1;
+            self.accepted += 1;
+        } else {
+            self.rejected += self.draft.len() - self.row;
+            self.draft.clear();
+            self.context.truncate(self.ids.len() - 1);
+        }
+        Ok(id)
+    }
+
+    /// Appends what the context lacks, and a draft.
+    fn step(&mut self, most: usize) -> Result<()> {
+        let (held, known) = (self.context.ids().len(), self.ids.len());
+        let room = (most - 1).min(self.context.n_ctx() - known);
+        let drafted = if self.drafts { lookup::propose(&mut self.ids, room) } else { 0 };
+        let appended = self.context.append(&self.ids[held..], drafted + 1);
+        self.draft.clear();
+        self.draft.extend(self.ids.drain(known..));
+        self.row = 0;
+        appended
+    }
+}
+
+const REBUILD: &str = "remove the model from the cache folder so that it is built again";
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::Ordering;
+
+    use super::super::testing::Parrot;
+    use super::*;
+    use crate::Cancel;
+    use crate::model::Sampling;
+
+    const SEEDS: u64 = 40;
+
+    /// What comes of `prompt`, and how many steps the network took for it after the prompt.
+    fn reply(parrot: Parrot, prompt: &[u32], sampling: &Sampling, drafts: bool, most: usize) -> (Vec<u32>, usize) {
+        let steps = Arc::clone(&parrot.steps);
+        let mut context = Context::new(Box::new(parrot));
+        assert!(context.prefill(prompt, &Cancel::new()).unwrap().is_some());
+        steps.store(0, Ordering::Relaxed);
+        let mut tokens = Tokens::new(&mut context, Sampler::new(sampling), drafts);
+        let said = (0..most).map(|done| tokens.next(most - done).unwrap()).collect();
+        (said, steps.load(Ordering::Relaxed))
+    }
+
+    fn sampling(temperature: f32, seed: u64) -> Sampling {
+        let mut sampling = Sampling::default();
+        (sampling.temperature, sampling.seed) = (temperature, seed);
+        sampling
+    }
+
+    #[test]
+    fn drafts_change_the_steps_and_never_the_tokens() {
+        let mut saved = 0;
+        for seed in 0..SEEDS {
+            for temperature in [0.0, 0.3, 1.0] {
+                for forgetful in [false, true] {
+                    let sampling = sampling(temperature, seed);
+                    let parrot = || Parrot::new(256, 12, seed, forgetful);
+                    // A prompt with repetitions, so that there is something to propose.
+                    let prompt: Vec<u32> = (0..60).map(|i| (i * i + i / 7) % 12).collect();
+                    let plain = reply(parrot(), &prompt, &sampling, false, 150);
+                    let drafted = reply(parrot(), &prompt, &sampling, true, 150);
+                    assert_eq!(plain.0, drafted.0, "seed {seed}, temperature {temperature}, forgetful {forgetful}");
+                    assert_eq!(plain.1, 149, "one step a token but for the first");
+                    saved += plain.1.saturating_sub(drafted.1);
+                }
+            }
+        }
+        assert!(saved > 1000, "drafts saved only {saved} steps");
+    }
+
+    #[test]
+    fn the_context_can_be_filled_to_its_last_token() {
+        for drafts in [false, true] {
+            let prompt: Vec<u32> = (0..40).map(|i| i % 4).collect();
+            // The last token is drawn and need not be held.
+            let (said, _) = reply(Parrot::new(64, 4, 1, false), &prompt, &sampling(0.0, 1), drafts, 25);
+            assert_eq!(said.len(), 25);
+        }
+    }
+
+    #[test]
+    fn a_run_is_proposed_in_growing_pieces() {
+        // There is only one token to say.
+        let (said, steps) = reply(Parrot::new(512, 1, 0, false), &[0; 40], &sampling(0.0, 0), true, 200);
+        assert_eq!(said, [0; 200]);
+        assert!(steps < 30, "{steps} steps");
+    }
+}
