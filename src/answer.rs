@@ -49,7 +49,11 @@ pub struct AttemptStep {
     pub outcome: Option<Outcome>,
     pub response: String,
     pub prompt_tokens: usize,
+    /// Tokens of the prompt that the model remembered and did not evaluate again.
+    pub cached_tokens: usize,
     pub completion_tokens: usize,
+    /// Tokens of the reply that were guessed from what had been said before, and so cost less time.
+    pub accepted_tokens: usize,
     pub wall: Duration,
 }
 
@@ -58,7 +62,11 @@ pub struct AttemptStep {
 #[derive(Clone, Debug, Default)]
 pub struct AnswerUsage {
     pub prompt_tokens: usize,
+    /// Tokens of the prompt that the model remembered and did not evaluate again.
+    pub cached_tokens: usize,
     pub completion_tokens: usize,
+    /// Tokens of the reply that were guessed from what had been said before, and so cost less time.
+    pub accepted_tokens: usize,
     pub wall: Duration,
 }
 

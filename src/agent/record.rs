@@ -11,13 +11,17 @@ use crate::{Answer, AnswerUsage, AttemptStep, StopReason};
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tokens {
     pub(super) prompt: usize,
+    pub(super) cached: usize,
     pub(super) completion: usize,
+    pub(super) accepted: usize,
 }
 
 impl Tokens {
     pub(super) fn add(&mut self, reply: &Reply) {
         self.prompt += reply.prompt_tokens;
+        self.cached += reply.cached_tokens;
         self.completion += reply.completion_tokens;
+        self.accepted += reply.accepted_tokens;
     }
 }
 
@@ -44,7 +48,9 @@ impl Record {
             outcome,
             response,
             prompt_tokens: tokens.prompt,
+            cached_tokens: tokens.cached,
             completion_tokens: tokens.completion,
+            accepted_tokens: tokens.accepted,
             wall: self.attempt_began.elapsed(),
         });
     }
@@ -75,9 +81,12 @@ impl Record {
 }
 
 fn usage(steps: &[AttemptStep], wall: Duration) -> AnswerUsage {
+    let sum = |of: fn(&AttemptStep) -> usize| steps.iter().map(of).sum();
     AnswerUsage {
-        prompt_tokens: steps.iter().map(|step| step.prompt_tokens).sum(),
-        completion_tokens: steps.iter().map(|step| step.completion_tokens).sum(),
+        prompt_tokens: sum(|step| step.prompt_tokens),
+        cached_tokens: sum(|step| step.cached_tokens),
+        completion_tokens: sum(|step| step.completion_tokens),
+        accepted_tokens: sum(|step| step.accepted_tokens),
         wall,
     }
 }

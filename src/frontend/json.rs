@@ -29,7 +29,9 @@ pub fn answer(answer: &Answer) -> impl Serialize {
         model: &answer.model,
         usage: TokensForm {
             prompt_tokens: answer.usage.prompt_tokens,
+            cached_tokens: answer.usage.cached_tokens,
             completion_tokens: answer.usage.completion_tokens,
+            accepted_tokens: answer.usage.accepted_tokens,
             wall_ms: milliseconds(answer.usage.wall),
         },
         error: answer.error.as_deref(),
@@ -182,7 +184,9 @@ struct AnswerForm<'a> {
 #[derive(Serialize)]
 struct TokensForm {
     prompt_tokens: usize,
+    cached_tokens: usize,
     completion_tokens: usize,
+    accepted_tokens: usize,
     wall_ms: f64,
 }
 
@@ -192,7 +196,9 @@ struct StepForm<'a> {
     outcome: Option<OutcomeForm<'a>>,
     response: &'a str,
     prompt_tokens: usize,
+    cached_tokens: usize,
     completion_tokens: usize,
+    accepted_tokens: usize,
     wall_ms: f64,
 }
 
@@ -203,7 +209,9 @@ impl<'a> From<&'a AttemptStep> for StepForm<'a> {
             outcome: step.outcome.as_ref().map(OutcomeForm::from),
             response: &step.response,
             prompt_tokens: step.prompt_tokens,
+            cached_tokens: step.cached_tokens,
             completion_tokens: step.completion_tokens,
+            accepted_tokens: step.accepted_tokens,
             wall_ms: milliseconds(step.wall),
         }
     }
@@ -317,9 +325,19 @@ mod tests {
             assert!(form.get(key).is_some(), "{key}");
         }
         assert_eq!(form["stop_reason"], "answered");
-        assert_eq!(form["usage"], json!({"prompt_tokens": 120, "completion_tokens": 14, "wall_ms": 260.0}));
+        let usage = json!({"prompt_tokens": 120, "cached_tokens": 100, "completion_tokens": 14, "accepted_tokens": 3, "wall_ms": 260.0});
+        assert_eq!(form["usage"], usage);
         let step = &form["steps"][0];
-        for key in ["code", "outcome", "response", "prompt_tokens", "completion_tokens", "wall_ms"] {
+        for key in [
+            "code",
+            "outcome",
+            "response",
+            "prompt_tokens",
+            "cached_tokens",
+            "completion_tokens",
+            "accepted_tokens",
+            "wall_ms",
+        ] {
             assert!(step.get(key).is_some(), "{key}");
         }
         assert_eq!(step["outcome"]["status"], "ok");

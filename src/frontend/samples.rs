@@ -39,12 +39,20 @@ pub fn answer(success: bool, outcome: Outcome) -> Answer {
             outcome: Some(outcome),
             response: "```python\nprint(6 * 7)\n```".into(),
             prompt_tokens: 120,
+            cached_tokens: 100,
             completion_tokens: 14,
+            accepted_tokens: 3,
             wall: Duration::from_millis(250),
         }],
         stop_reason: if success { StopReason::Answered } else { StopReason::Retries },
         model: "scripted".into(),
-        usage: AnswerUsage { prompt_tokens: 120, completion_tokens: 14, wall: Duration::from_millis(260) },
+        usage: AnswerUsage {
+            prompt_tokens: 120,
+            cached_tokens: 100,
+            completion_tokens: 14,
+            accepted_tokens: 3,
+            wall: Duration::from_millis(260),
+        },
         error: None,
     }
 }
