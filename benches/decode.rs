@@ -1,57 +1,176 @@
-//! Tokens a second of the embedded model with two threads: a prompt of 512, then 128 more one by one.
+//! Tokens a second of a model in this process, and what remembering and guessing save when a program is corrected.
 //!
-//! `cargo bench --bench decode`
+//! `cargo bench --bench decode` measures the embedded model with two threads; `cargo bench --bench decode -- FILE.gguf
+//! [THREADS]` another one. It prints JSON: medians of several rounds, and the memory bandwidth of the same moment.
+//! `benches/peers/model.py` runs it beside other engines.
+
+#![expect(clippy::print_stdout, reason = "its report is what it is run for")]
 
 use std::hint::black_box;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use slm_code_interpreter::model::parts::{LocalModel, Runtime, Weights, artefacts, build};
+use serde_json::{Value, json};
+use slm_code_interpreter::model::parts::{LocalModel, Runtime, Weights, artefacts, build, replay};
+use slm_code_interpreter::model::{Message, Prompt, Role, Sampling};
 use slm_code_interpreter::{Cancel, Config, Overrides, Progress};
 
 const PROMPT: u32 = 512;
-const REPLY: u32 = 128;
-const THREADS: usize = 2;
+const REPLY: usize = 128;
+const ROUNDS: usize = 5;
 
-fn decode(criterion: &mut Criterion) {
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    let threads = arguments.get(1).map_or(2, |threads| threads.parse().expect("a number of threads"));
     let (config, cancel) = (Config::resolve(Overrides::default()).unwrap(), Cancel::new());
-    let (library, gguf) = artefacts(&config, &Progress::default(), &cancel).unwrap();
+    let (library, embedded) = artefacts(&config, &Progress::default(), &cancel).unwrap();
+    let gguf = arguments.first().map_or(embedded, PathBuf::from);
     let folder = tempfile::tempdir().unwrap();
-    build(&gguf, folder.path(), "smollm2", Weights::EightBits, &Progress::default(), &cancel).unwrap();
-    let runtime = Runtime::load(&library).unwrap();
-    let mut model = LocalModel::open(folder.path(), &runtime, 2048, THREADS).unwrap();
-    let context = model.context();
-    let ids: Vec<u32> = (0..PROMPT).map(|i| 20 + i * 7919 % 40_000).collect();
+    build(&gguf, folder.path(), "bench", Weights::EightBits, &Progress::default(), &cancel).unwrap();
 
-    let mut group = criterion.benchmark_group("smollm2-135m");
-    group.sample_size(10);
-    group.throughput(Throughput::Elements(PROMPT.into()));
-    group.bench_function("prefill", |bencher| {
-        bencher.iter(|| {
-            context.clear();
-            assert!(context.prefill(black_box(&ids), &cancel).unwrap().is_some());
-        });
+    let runtime = Runtime::load(&library).unwrap();
+    let start = Instant::now();
+    let mut model = LocalModel::open(folder.path(), &runtime, 2048, threads).unwrap();
+    let load = start.elapsed();
+    let weights = std::fs::metadata(folder.path().join("model.onnx.data")).unwrap().len();
+    let speed = speed(&mut model);
+    let retry = retry(&mut model);
+    let peak = peak_memory();
+    let report = json!({
+        "model": gguf.file_name().unwrap_or_default().to_string_lossy(),
+        "threads": threads,
+        "load_ms": milliseconds(load),
+        "speed": speed,
+        "peak_mb": peak,
+        "weights_mb": weights >> 20,
+        "bandwidth_gb_s": bandwidth(threads),
+        "retry": retry,
     });
-    group.throughput(Throughput::Elements(REPLY.into()));
-    group.bench_function("decode", |bencher| {
-        bencher.iter_custom(|rounds| {
-            let mut spent = Duration::ZERO;
-            for _ in 0..rounds {
-                context.clear();
-                context.prefill(&ids, &cancel).unwrap();
-                let start = Instant::now();
-                for _ in 0..REPLY {
-                    let logits = context.logits(0);
-                    let next = (0..logits.len()).max_by(|&a, &b| logits[a].total_cmp(&logits[b])).unwrap();
-                    context.append(&[next as u32], 1).unwrap();
-                }
-                spent += start.elapsed();
-            }
-            spent
-        });
-    });
-    group.finish();
+    println!("{report:#}");
 }
 
-criterion_group!(benches, decode);
-criterion_main!(benches);
+/// A prompt of 512 tokens, then 128 more one by one.
+fn speed(model: &mut LocalModel) -> Value {
+    let (context, cancel) = (model.context(), Cancel::new());
+    let ids: Vec<u32> = (0..PROMPT).map(|i| 20 + i * 7919 % 40_000).collect();
+    let reply: Vec<u32> = (0..REPLY as u32).map(|i| 20 + i * 104_729 % 40_000).collect();
+    let (mut prefill, mut decode) = (Vec::new(), Vec::new());
+    for _ in 0..=ROUNDS {
+        context.clear();
+        let start = Instant::now();
+        assert!(context.prefill(black_box(&ids), &cancel).unwrap().is_some());
+        prefill.push(start.elapsed());
+        let start = Instant::now();
+        // The first token of a reply costs no step.
+        let steps = replay(context, &reply, false).unwrap();
+        decode.push(start.elapsed() / steps as u32);
+    }
+    // The first round fills caches.
+    let (prefill, decode) = (median(&mut prefill[1..]), median(&mut decode[1..]));
+    json!({
+        "prefill_tokens_s": f64::from(PROMPT) / prefill.as_secs_f64(),
+        "first_token_ms": milliseconds(prefill),
+        "decode_tokens_s": 1.0 / decode.as_secs_f64(),
+    })
+}
+
+/// A conversation whose last program failed: what is evaluated of it, and how fast a program that differs in one line is
+/// written after it.
+fn retry(model: &mut LocalModel) -> Value {
+    let sampling = Sampling::default();
+    let say = |role, content: &str| Message { role, content: content.into() };
+    let asked = say(
+        Role::User,
+        &format!("{}\n\nPrint the revenue of each department.", "Think of the shape of the data first. ".repeat(50)),
+    );
+    let failed = say(Role::Assistant, &format!("```python\n{PROGRAM}```"));
+    let error = say(
+        Role::User,
+        "The program failed: NameError: name 'totals' is not defined (line 14: print(totals)). Return the whole corrected program.",
+    );
+    let first = Prompt::new(std::slice::from_ref(&asked), &sampling).with_prefill("```python\n");
+    let (first, conversation) = (model.prompt_ids(&first).unwrap(), [asked, failed, error]);
+    let again = Prompt::new(&conversation, &sampling).with_prefill("```python\n");
+    let again = model.prompt_ids(&again).unwrap();
+    let corrected = PROGRAM.replace("print(totals)", "print(by_department)");
+    let (program, corrected) = (model.text_ids(PROGRAM).unwrap(), model.text_ids(&corrected).unwrap());
+
+    let (context, cancel) = (model.context(), Cancel::new());
+    let mut evaluated = 0;
+    let mut times = [Vec::new(), Vec::new()];
+    let mut steps = [0; 2];
+    for _ in 0..ROUNDS {
+        for drafts in [false, true] {
+            context.clear();
+            context.prefill(&first, &cancel).unwrap();
+            replay(context, &program, drafts).unwrap();
+            evaluated = context.prefill(&again, &cancel).unwrap().unwrap();
+            let start = Instant::now();
+            steps[usize::from(drafts)] = replay(context, &corrected, drafts).unwrap();
+            times[usize::from(drafts)].push(start.elapsed());
+        }
+    }
+    let [plain, drafted] = times.map(|mut times| median(&mut times).as_secs_f64());
+    json!({
+        "prompt_tokens": again.len(),
+        "evaluated_tokens": evaluated,
+        "reply_tokens": corrected.len(),
+        "steps": steps[0],
+        "steps_with_drafts": steps[1],
+        "decode_tokens_s": corrected.len() as f64 / plain,
+        "decode_tokens_s_with_drafts": corrected.len() as f64 / drafted,
+    })
+}
+
+const PROGRAM: &str = r#"import io
+import pandas as pd
+
+def load(text):
+    frame = pd.read_csv(io.StringIO(text))
+    frame["date"] = pd.to_datetime(frame["date"])
+    frame["quarter"] = frame["date"].dt.quarter
+    return frame
+
+data = load(user_input)
+data = data[data["revenue"] > 0]
+by_department = data.groupby(["department", "quarter"])["revenue"].sum()
+by_department = by_department[by_department >= 40000]
+print(totals)
+print("rows:", len(data))
+print("departments:", sorted(data["department"].unique()))
+"#;
+
+/// GB/s that `threads` threads read together from memory that no cache holds.
+fn bandwidth(threads: usize) -> f64 {
+    const WORDS: usize = 1 << 27;
+    let memory = vec![1_u64; WORDS];
+    let mut times: Vec<Duration> = (0..ROUNDS)
+        .map(|_| {
+            let start = Instant::now();
+            std::thread::scope(|scope| {
+                for part in memory.chunks(WORDS.div_ceil(threads)) {
+                    scope.spawn(move || black_box(part.iter().fold(0_u64, |sum, word| sum.wrapping_add(*word))));
+                }
+            });
+            start.elapsed()
+        })
+        .collect();
+    let best = times.iter_mut().min().expect("rounds");
+    (WORDS * 8) as f64 / best.as_secs_f64() / 1e9
+}
+
+fn median(times: &mut [Duration]) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+/// The most memory this process had, in MB, where the system tells.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string(Path::new("/proc/self/status")).ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib >> 10)
+}

@@ -16,7 +16,7 @@ mod tokenizer;
 #[doc(hidden)]
 pub mod parts {
     pub use super::gguf::{Weights, build};
-    pub use super::local::{Context, LocalModel, Network};
+    pub use super::local::{Context, LocalModel, Network, replay};
     pub use super::onnx::{Decoder, Runtime};
     pub use super::open::artefacts;
 }

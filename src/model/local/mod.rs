@@ -15,6 +15,7 @@ pub use self::context::Context;
 pub use self::network::Network;
 pub(crate) use self::prefix::Prefixes;
 use self::tokens::Tokens;
+pub use self::tokens::replay;
 
 use super::built::{self, BuiltModel};
 use super::onnx::{Decoder, Runtime};
@@ -205,7 +206,7 @@ struct Continuation<'a> {
 
 impl Continuation<'_> {
     /// Takes tokens until something ends the reply.
-    fn grow(&mut self, tokens: &mut Tokens<'_>, end_of_turn: &[u32], cancel: &Cancel) -> Result<Finish> {
+    fn grow(&mut self, tokens: &mut Tokens<'_, Sampler>, end_of_turn: &[u32], cancel: &Cancel) -> Result<Finish> {
         while self.tokens < self.most {
             if cancel.is_cancelled() {
                 return Ok(Finish::Cancelled);

@@ -12,9 +12,21 @@ use super::lookup;
 use crate::model::sampler::Sampler;
 use crate::{Error, Result};
 
-pub(super) struct Tokens<'a> {
+/// Says which token a row of logits gives. It is asked once for each token, in their order.
+pub(super) trait Draw {
+    /// `None` when there is none to be drawn.
+    fn draw(&mut self, logits: &[f32]) -> Option<u32>;
+}
+
+impl Draw for Sampler {
+    fn draw(&mut self, logits: &[f32]) -> Option<u32> {
+        self.draw(logits)
+    }
+}
+
+pub(super) struct Tokens<'a, D> {
     context: &'a mut Context,
-    sampler: Sampler,
+    draw: D,
     drafts: bool,
     /// The prompt and the reply so far.
     ids: Vec<u32>,
@@ -22,17 +34,19 @@ pub(super) struct Tokens<'a> {
     draft: Vec<u32>,
     /// The row to draw from.
     row: usize,
+    /// Runs of the network.
+    steps: usize,
     /// Drafted tokens that were right.
     pub accepted: usize,
     /// Drafted tokens that were not.
     pub rejected: usize,
 }
 
-impl<'a> Tokens<'a> {
+impl<'a, D: Draw> Tokens<'a, D> {
     /// What follows the prompt in `context`, whose last logits are there.
-    pub fn new(context: &'a mut Context, sampler: Sampler, drafts: bool) -> Self {
+    pub fn new(context: &'a mut Context, draw: D, drafts: bool) -> Self {
         let ids = context.ids().to_vec();
-        Self { context, sampler, drafts, ids, draft: Vec::new(), row: 0, accepted: 0, rejected: 0 }
+        Self { context, draw, drafts, ids, draft: Vec::new(), row: 0, steps: 0, accepted: 0, rejected: 0 }
     }
 
     /// The next token; `most` (at least 1) is how many will be asked for at most, this one included.
@@ -41,7 +55,7 @@ impl<'a> Tokens<'a> {
             self.step(most)?;
         }
         let id = self
-            .sampler
+            .draw
             .draw(self.context.logits(self.row))
             .ok_or_else(|| Error::model("the model computes nothing but invalid numbers").advise(REBUILD))?;
         self.ids.push(id);
@@ -65,8 +79,27 @@ impl<'a> Tokens<'a> {
         self.draft.clear();
         self.draft.extend(self.ids.drain(known..));
         self.row = 0;
+        self.steps += 1;
         appended
     }
+}
+
+/// Computes what a reply of exactly `reply` takes after the prompt in `context`, and gives the number of steps: to measure
+/// drafts by replies that a model would have to be asked for.
+#[doc(hidden)]
+pub fn replay(context: &mut Context, reply: &[u32], drafts: bool) -> Result<usize> {
+    struct Given<'a>(std::slice::Iter<'a, u32>);
+    impl Draw for Given<'_> {
+        fn draw(&mut self, logits: &[f32]) -> Option<u32> {
+            // The work of a greedy draw is part of the time.
+            crate::model::sampler::argmax(logits).and(self.0.next().copied())
+        }
+    }
+    let mut tokens = Tokens::new(context, Given(reply.iter()), drafts);
+    for left in (1..=reply.len()).rev() {
+        tokens.next(left)?;
+    }
+    Ok(tokens.steps)
 }
 
 const REBUILD: &str = "remove the model from the cache folder so that it is built again";
