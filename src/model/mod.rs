@@ -5,6 +5,7 @@ mod gguf;
 mod name;
 mod onnx;
 mod open;
+mod openai;
 mod sampler;
 mod scripted;
 mod stop;
