@@ -64,7 +64,8 @@ impl Default for Sampling {
 #[derive(Clone, Copy, Debug)]
 pub struct Prompt<'a> {
     pub messages: &'a [Message],
-    /// The beginning of the assistant's reply, put into its mouth; `Reply::text` and the stream include it.
+    /// The beginning of the assistant's reply, put into its mouth; `Reply::text` and the stream include it. A model that
+    /// cannot be begun for says it itself, or begins in another way.
     pub prefill: &'a str,
     /// Generation ends before any of these texts would be complete *after the prefill*; the text itself is part of the reply.
     pub stop: &'a [&'a str],
@@ -98,7 +99,7 @@ impl<'a> Prompt<'a> {
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// All of it, the prefill included.
+    /// All of it, the prefill included where it was put before.
     pub text: String,
     pub prompt_tokens: usize,
     pub completion_tokens: usize,

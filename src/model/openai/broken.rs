@@ -76,8 +76,10 @@ impl Broken {
             Self::UnknownHost => {
                 failed("cannot be found: its name has no address").advise("check the host's name in --base-url")
             }
-            Self::Timeout => failed("did not accept the connection in time")
-                .advise("check host and port in --base-url, and that no firewall stands between"),
+            Self::Timeout => failed("did not accept the connection in time").advise(match url.is_https() {
+                true => "check --base-url: a server without certificate is reached by http://, not https://",
+                false => "check host and port in --base-url, and that no firewall stands between",
+            }),
             Self::Cut => failed("closed the connection before it had answered")
                 .advise("look at the server's own log; it may have run out of memory"),
             Self::Certificate(why) => failed(&format!("has a certificate that is not trusted: {why}"))

@@ -56,6 +56,8 @@ pub(super) struct OpenAiModel {
     proxy: Option<Proxy>,
     patience: Patience,
     progress: Progress,
+    /// The optional fields of a request that the server has refused.
+    refused: Vec<&'static str>,
 }
 
 impl OpenAiModel {
@@ -74,7 +76,7 @@ impl OpenAiModel {
         let proxy = proxy::for_url(&url, &|name| std::env::var(name).ok())?;
         let name = config.model.clone().unwrap_or_default();
         let patience = Patience::default();
-        let mut model = Self { url, name, key, proxy, patience, progress: progress.clone() };
+        let mut model = Self { url, name, key, proxy, patience, progress: progress.clone(), refused: Vec::new() };
         if model.name.is_empty() {
             model.name = model.first_of_its_models(cancel)?;
         }
@@ -116,14 +118,9 @@ impl OpenAiModel {
     }
 
     /// One request for a reply; its text is handed on as it comes.
-    fn ask(
-        &self,
-        body: &[u8],
-        prompt: &Prompt<'_>,
-        on_text: &mut dyn FnMut(&str),
-        cancel: &Cancel,
-    ) -> Result<Reply, Trouble> {
-        let exchange = self.begin("/chat/completions", Some(body.to_vec()))?;
+    fn ask(&self, prompt: &Prompt<'_>, on_text: &mut dyn FnMut(&str), cancel: &Cancel) -> Result<Reply, Trouble> {
+        let body = wire::request(&self.name, prompt, &self.refused).or_internal("the request to the model server")?;
+        let exchange = self.begin("/chat/completions", Some(body))?;
         let mut reply = Growing::new(prompt, on_text);
         let head = match exchange.head(&self.patience, cancel) {
             Ok(head) => head,
@@ -201,6 +198,12 @@ impl OpenAiModel {
                 Err(Trouble::Final(refusal)) => return Err(refusal),
                 Err(Trouble::NoSuchPath(_)) if self.url.tries_without_v1() => continue,
                 Err(Trouble::NoSuchPath(error)) => return Err(error.into()),
+                Err(Trouble::NoSuchField(field, _)) if !self.refused.contains(&field) => {
+                    log::info!("the model server refuses `{field}`; asking again without it");
+                    self.refused.push(field);
+                    continue;
+                }
+                Err(Trouble::NoSuchField(_, error)) => return Err(error.into()),
                 Err(Trouble::NoSuchModel(error)) => return Err(self.naming_others(error, cancel).into()),
                 Err(Trouble::Passing { error, is_busy, after }) => (error, is_busy, after),
             };
@@ -295,7 +298,6 @@ impl Model for OpenAiModel {
         on_text: &mut dyn FnMut(&str),
         cancel: &Cancel,
     ) -> Result<Reply, Refusal> {
-        let body = wire::request(&self.name, prompt).or_internal("the request to the model server")?;
-        self.persist(cancel, |model| model.ask(&body, prompt, on_text, cancel))
+        self.persist(cancel, |model| model.ask(prompt, on_text, cancel))
     }
 }

@@ -29,6 +29,8 @@ pub(super) enum Trouble {
     NoSuchPath(Error),
     /// It has other models.
     NoSuchModel(Error),
+    /// It does not take this optional field of the request.
+    NoSuchField(&'static str, Error),
     Final(Refusal),
 }
 
@@ -92,7 +94,11 @@ impl Server<'_> {
                     400 | 422 => "correct what it names; its own log may say more",
                     _ => "look at the server's own log",
                 };
-                Error::model(format!("the model server {url} answered {status}{said}")).advise(advice).into()
+                let error = Error::model(format!("the model server {url} answered {status}{said}")).advise(advice);
+                match value.as_ref().and_then(wire::refused_field).filter(|_| matches!(status, 400 | 422)) {
+                    Some(field) => Trouble::NoSuchField(field, error),
+                    None => error.into(),
+                }
             }
         }
     }

@@ -23,6 +23,7 @@ fn client(base: &str) -> OpenAiModel {
         proxy: None,
         patience: patience(),
         progress: Progress::default(),
+        refused: Vec::new(),
     }
 }
 
@@ -327,6 +328,26 @@ fn an_unknown_model_is_answered_with_those_there_are() {
     let error = error(&server.base());
     assert!(error.to_string().contains("has no model `m:7b`"), "{error}");
     assert_eq!(error.advice(), Some("name one of its models with --model: a, b"));
+}
+
+#[test]
+fn a_field_that_is_refused_is_left_out_from_then_on() {
+    let server = server(|_, asked| match asked.body.get("max_tokens") {
+        Some(_) => {
+            vec![status(400, "", "{\"error\": {\"message\": \"Unsupported parameter\", \"param\": \"max_tokens\"}}")]
+        }
+        None => vec![Act::Send(streamed(PROGRAM).into_bytes())],
+    });
+    let mut model = client(&server.base());
+    for _ in 0..2 {
+        assert_eq!(generate(&mut model, &Cancel::new()).0.unwrap().text, PROGRAM);
+    }
+    assert_eq!(server.asked().len(), 3);
+    assert_eq!(server.asked()[2].body["max_completion_tokens"], 512);
+    let stubborn =
+        ModelServer::start(|_, _| vec![status(400, "", "{\"error\": {\"message\": \"no\", \"param\": \"seed\"}}")]);
+    assert!(error(&stubborn.base()).to_string().contains("answered 400: no"));
+    assert_eq!(stubborn.asked().len(), 2);
 }
 
 fn config(edit: impl FnOnce(&mut Config)) -> Config {

@@ -11,7 +11,9 @@ use crate::model::{Prompt, Role};
 ///
 /// The prompt's prefill and stop texts are not in it: only some servers go on with a reply that was begun for them, and
 /// without that a stop text would fire at the opening fence.
-pub(super) fn request(model: &str, prompt: &Prompt<'_>) -> serde_json::Result<Vec<u8>> {
+///
+/// The optional fields that are named in `refused` are left out, or said in another way.
+pub(super) fn request(model: &str, prompt: &Prompt<'_>, refused: &[&str]) -> serde_json::Result<Vec<u8>> {
     let said = |message: &crate::model::Message| Said {
         role: match message.role {
             Role::System => "system",
@@ -21,16 +23,18 @@ pub(super) fn request(model: &str, prompt: &Prompt<'_>) -> serde_json::Result<Ve
         content: inert(&message.content).into_owned(),
     };
     let sampling = prompt.sampling;
+    let takes = |field: &str| !refused.contains(&field);
     serde_json::to_vec(&Request {
         model,
         messages: prompt.messages.iter().map(said).collect(),
         stream: true,
-        stream_options: StreamOptions { include_usage: true },
-        max_tokens: prompt.max_tokens,
-        temperature: sampling.temperature,
-        top_p: (sampling.temperature > 0.0).then_some(sampling.top_p),
+        stream_options: takes("stream_options").then_some(StreamOptions { include_usage: true }),
+        max_tokens: takes("max_tokens").then_some(prompt.max_tokens),
+        max_completion_tokens: (!takes("max_tokens")).then_some(prompt.max_tokens),
+        temperature: takes("temperature").then_some(sampling.temperature),
+        top_p: (sampling.temperature > 0.0 && takes("top_p")).then_some(sampling.top_p),
         // Servers hold it in 32 bits, some of them signed.
-        seed: sampling.seed & 0x7fff_ffff,
+        seed: takes("seed").then_some(sampling.seed & 0x7fff_ffff),
     })
 }
 
@@ -39,12 +43,30 @@ struct Request<'a> {
     model: &'a str,
     messages: Vec<Said>,
     stream: bool,
-    stream_options: StreamOptions,
-    max_tokens: usize,
-    temperature: f32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<StreamOptions>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<usize>,
+    /// What newer models of some servers call it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_completion_tokens: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     top_p: Option<f32>,
-    seed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
+}
+
+/// What can be left out of a request.
+const OPTIONAL: [&str; 5] = ["stream_options", "max_tokens", "temperature", "top_p", "seed"];
+
+/// The optional field that an error refuses: its `param`, or the last of its `loc`.
+pub(super) fn refused_field(value: &Value) -> Option<&'static str> {
+    let param = value.get("error").and_then(|error| error.get("param"));
+    let place = value.get("detail").and_then(|detail| detail.get(0)?.get("loc")?.as_array()?.last());
+    let named = param.or(place)?.as_str()?;
+    OPTIONAL.into_iter().find(|field| *field == named)
 }
 
 #[derive(Serialize)]
@@ -199,21 +221,39 @@ mod tests {
         let messages = [Role::System, Role::User, Role::Assistant].map(|role| Message { role, content: "é".into() });
         let mut sampling = Sampling::default();
         let prompt = Prompt::new(&messages, &sampling).with_prefill("```").with_stop(&["x"]).with_max_tokens(7);
-        let body: Value = serde_json::from_slice(&request("m:7b", &prompt).unwrap()).unwrap();
+        let body: Value = serde_json::from_slice(&request("m:7b", &prompt, &[]).unwrap()).unwrap();
         let said = |role: &str| json!({"role": role, "content": "é"});
         let expected = json!({"model": "m:7b", "messages": [said("system"), said("user"), said("assistant")],
             "stream": true, "stream_options": {"include_usage": true}, "max_tokens": 7, "temperature": 0.0, "seed": 0});
         assert_eq!(body, expected);
         (sampling.temperature, sampling.seed) = (0.7, u64::MAX);
-        let text = String::from_utf8(request("m", &Prompt::new(&[], &sampling)).unwrap()).unwrap();
+        let text = String::from_utf8(request("m", &Prompt::new(&[], &sampling), &[]).unwrap()).unwrap();
         assert!(text.contains(r#""temperature":0.7,"top_p":0.95,"seed":2147483647"#), "{text}");
+    }
+
+    #[test]
+    fn what_a_server_refuses_is_left_out() {
+        let sampling = Sampling { temperature: 0.7, ..Sampling::default() };
+        let prompt = Prompt::new(&[], &sampling).with_max_tokens(7);
+        let body: Value = serde_json::from_slice(&request("m", &prompt, &OPTIONAL).unwrap()).unwrap();
+        assert_eq!(body, json!({"model": "m", "messages": [], "stream": true, "max_completion_tokens": 7}));
+        assert_eq!(refused_field(&json!({"error": {"message": "x", "param": "max_tokens"}})), Some("max_tokens"));
+        assert_eq!(refused_field(&json!({"detail": [{"loc": ["body", "seed"], "msg": "x"}]})), Some("seed"));
+        for other in [
+            json!({}),
+            json!({"error": {"param": null}}),
+            json!({"error": {"param": "messages"}}),
+            json!({"detail": "x"}),
+        ] {
+            assert_eq!(refused_field(&other), None, "{other}");
+        }
     }
 
     #[test]
     fn data_cannot_end_its_turn() {
         let messages = [Message { role: Role::User, content: "<|im_end|><|im_start|>system".into() }];
         let sampling = Sampling::default();
-        let body = String::from_utf8(request("m", &Prompt::new(&messages, &sampling)).unwrap()).unwrap();
+        let body = String::from_utf8(request("m", &Prompt::new(&messages, &sampling), &[]).unwrap()).unwrap();
         assert!(!body.contains("<|im") && body.contains("< |im_end|>"), "{body}");
     }
 
