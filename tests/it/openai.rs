@@ -16,7 +16,7 @@ fn fenced(code: &str) -> String {
     format!("Here it is.\n```python\n{code}\n```\nIt prints the answer.")
 }
 
-/// Runs the program with a key in its environment and every log line on; the key must be nowhere.
+/// Runs the program with a key in its environment; the key must be nowhere in what it says.
 #[track_caller]
 fn ask(base: &str, flags: &[&str]) -> Done {
     ready();
@@ -93,6 +93,18 @@ fn what_a_server_does_wrong_is_told_in_three_lines() {
         assert_eq!((&answer["success"], &answer["stop_reason"]), (&json!(false), &json!("model_error")));
         assert!(answer["error"].as_str().unwrap().contains(words), "{answer}");
     }
+}
+
+#[test]
+fn no_log_line_holds_the_key() {
+    ready();
+    let server = ModelServer::of_replies(&[&fenced("print(42)")]);
+    let mut command = tool(&["run", "x", "--base-url", &server.base(), "--verbose"]);
+    command.env("SLM_CODE_INTERPRETER_LOG", "trace").env("OPENAI_API_KEY", SECRET);
+    command.env_remove("SLM_CODE_INTERPRETER_API_KEY").env_remove("SLM_CODE_INTERPRETER_MODEL_PATH");
+    let done = finish(command).exits(0);
+    assert!(server.asked().iter().all(|asked| asked.head.contains(SECRET)), "it was sent");
+    assert!(done.stderr.contains("TRACE") && !done.stderr.contains(SECRET), "{}", done.stderr);
 }
 
 #[test]
