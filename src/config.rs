@@ -9,11 +9,15 @@ use serde::Deserialize;
 
 use crate::{Capacity, Error, Result};
 
+mod api_key;
+
+pub(crate) use api_key::ApiKey;
+
 const PREFIX: &str = "SLM_CODE_INTERPRETER_";
 const FOLDER: &str = "slm-code-interpreter";
 const DEFAULT_N_CTX: usize = 2048;
 const DEFAULT_N_THREADS: usize = 4;
-/// A config file has eight lines; whatever is longer than this is not one.
+/// A config file has nine lines; whatever is longer than this is not one.
 const MAX_CONFIG_FILE: u64 = 1 << 20;
 
 /// Explicit settings; whatever is `None` is looked for in the environment, the config file and the defaults.
@@ -26,6 +30,7 @@ pub struct Overrides {
     #[serde(skip)]
     pub config_file: Option<PathBuf>,
     pub model: Option<String>,
+    pub base_url: Option<String>,
     pub cache_dir: Option<PathBuf>,
     pub n_ctx: Option<usize>,
     pub n_threads: Option<usize>,
@@ -39,8 +44,12 @@ pub struct Overrides {
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// What the user named; `None` is the default model.
+    /// What the user named; `None` is the default model, or with a `base_url` the server's first.
     pub model: Option<String>,
+    /// Where a model server speaks the OpenAI API, as `http://localhost:11434/v1`; `None`: the model runs in this process.
+    pub base_url: Option<String>,
+    /// For that server. Only the environment holds it: no flag, no config file, no builder.
+    pub(crate) api_key: Option<ApiKey>,
     pub cache_dir: PathBuf,
     /// Tokens of prompt and reply together. Default 2048.
     pub n_ctx: usize,
@@ -79,6 +88,8 @@ impl Config {
         self.n_ctx = positive("n_ctx", over.n_ctx)?.unwrap_or(self.n_ctx);
         self.n_threads = positive("n_threads", over.n_threads)?.unwrap_or(self.n_threads);
         self.model = over.model.or(self.model);
+        // An empty one says "none" where a variable or the config file names one.
+        self.base_url = over.base_url.or(self.base_url).filter(|url| !url.trim().is_empty());
         self.python_wheel = over.python_wheel.or(self.python_wheel);
         self.onnxruntime = over.onnxruntime.or(self.onnxruntime);
         self.model_wheel = over.model_wheel.or(self.model_wheel);
@@ -106,6 +117,8 @@ fn resolve_from(
     };
     let config = Config {
         model: None,
+        base_url: None,
+        api_key: ApiKey::find(environment),
         cache_dir: platform.cache.map(|folder| folder.join(FOLDER)).unwrap_or_default(),
         n_ctx: DEFAULT_N_CTX,
         n_threads: default_n_threads(),
@@ -151,6 +164,7 @@ impl Environment<'_> {
         }
         unless(&mut explicit.config_file, || Ok(self.path("CONFIG")))?;
         unless(&mut explicit.model, || self.model())?;
+        unless(&mut explicit.base_url, || self.text("BASE_URL"))?;
         unless(&mut explicit.cache_dir, || Ok(self.path("CACHE_DIR")))?;
         unless(&mut explicit.n_ctx, || self.count("N_CTX"))?;
         unless(&mut explicit.n_threads, || self.count("N_THREADS"))?;
@@ -258,7 +272,7 @@ mod tests {
     impl Surroundings {
         fn resolve(&self, explicit: Overrides) -> Result<Config> {
             let environment = |name: &str| {
-                let name = name.strip_prefix(PREFIX).expect("only our own variables are read");
+                let name = name.strip_prefix(PREFIX).unwrap_or(name);
                 self.variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
             };
             let platform = PlatformFolders { config: self.config.clone(), cache: self.cache.clone() };
@@ -304,6 +318,33 @@ mod tests {
         assert_eq!(older.model.as_deref(), Some("old.gguf"));
         let both = given(&[("MODEL_PATH", "old.gguf"), ("MODEL", "new")]).resolve(Overrides::default()).unwrap();
         assert_eq!(both.model.as_deref(), Some("new"));
+    }
+
+    #[test]
+    fn a_base_url_comes_from_everywhere_and_an_empty_one_is_none() {
+        let folder = file_saying("base_url = 'http://from.file/v1'");
+        let mut surroundings = given(&[]);
+        surroundings.config = Some(folder.path().into());
+        let resolve = |surroundings: &Surroundings, said: Option<&str>| {
+            let explicit = Overrides { base_url: said.map(str::to_owned), ..Overrides::default() };
+            surroundings.resolve(explicit).unwrap().base_url
+        };
+        assert_eq!(resolve(&surroundings, None).as_deref(), Some("http://from.file/v1"));
+        surroundings.variables.push(("BASE_URL", "http://from.environment/v1".into()));
+        assert_eq!(resolve(&surroundings, None).as_deref(), Some("http://from.environment/v1"));
+        assert_eq!(resolve(&surroundings, Some("http://said/v1")).as_deref(), Some("http://said/v1"));
+        assert_eq!(resolve(&surroundings, Some("")), None);
+    }
+
+    #[test]
+    fn a_key_is_no_setting_of_a_file_and_never_shown() {
+        let folder = file_saying("api_key = 'sk-file'");
+        let mut surroundings = given(&[("API_KEY", "sk-ours"), ("OPENAI_API_KEY", "sk-theirs")]);
+        let config = surroundings.resolve(Overrides::default()).unwrap();
+        assert!(config.api_key.is_some() && !format!("{config:?}").contains("sk-"), "{config:?}");
+        surroundings.config = Some(folder.path().into());
+        let error = surroundings.resolve(Overrides::default()).unwrap_err();
+        assert!(error.is_usage() && !error.to_string().contains("sk-"), "{error}");
     }
 
     #[test]

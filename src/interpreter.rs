@@ -218,6 +218,13 @@ impl Builder {
         self
     }
 
+    /// A server that speaks the OpenAI API, as `http://localhost:11434/v1`: the model is there, and [`model`](Self::model)
+    /// names it. Its key comes from the environment alone (`SLM_CODE_INTERPRETER_API_KEY`, or `OPENAI_API_KEY`).
+    pub fn base_url(mut self, url: impl Into<String>) -> Self {
+        self.overrides.base_url = Some(url.into());
+        self
+    }
+
     /// A model of one's own, instead of any that is named.
     pub fn custom_model(mut self, model: Box<dyn Model>) -> Self {
         self.custom_model = Some(model);

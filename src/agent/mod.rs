@@ -281,7 +281,9 @@ fn sampling(asked: &Sampling, number: usize) -> Sampling {
 fn refused(refusal: Refusal) -> Stop {
     match refusal {
         Refusal::Context { .. } => {
-            let error = format!("{refusal}: shorten the instruction or the input, or raise --n-ctx");
+            let error = format!(
+                "{refusal}: shorten the instruction or the input, or raise --n-ctx (a server has a setting of its own)"
+            );
             Stop::new(StopReason::Context, Some(error))
         }
         Refusal::Failed(error) if error.is_cancelled() => Stop::new(StopReason::Cancelled, None),

@@ -6,6 +6,7 @@ mod local;
 mod name;
 mod onnx;
 mod open;
+mod openai;
 mod sampler;
 mod scripted;
 mod stop;
@@ -68,7 +69,8 @@ pub struct Prompt<'a> {
     /// How many of the messages, from the first on, other conversations begin with too: a model may keep what it makes of
     /// them.
     pub shared: usize,
-    /// The beginning of the assistant's reply, put into its mouth; `Reply::text` and the stream include it.
+    /// The beginning of the assistant's reply, put into its mouth; `Reply::text` and the stream include it. A model that
+    /// cannot be begun for says it itself, or begins in another way.
     pub prefill: &'a str,
     /// Generation ends before any of these texts would be complete *after the prefill*; the text itself is part of the reply.
     pub stop: &'a [&'a str],
@@ -107,7 +109,7 @@ impl<'a> Prompt<'a> {
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// All of it, the prefill included.
+    /// All of it, the prefill included where it was put before.
     pub text: String,
     pub prompt_tokens: usize,
     /// Tokens of the prompt that were remembered and not evaluated again.

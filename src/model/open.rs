@@ -10,6 +10,7 @@ use super::gguf::{self, CONVERTER_VERSION, Weights};
 use super::local::{LocalModel, Prefixes};
 use super::name::{EMBEDDED, ModelName};
 use super::onnx::Runtime;
+use super::openai::OpenAiModel;
 use super::{Model, ScriptedModel};
 use crate::progress::{Progress, Step};
 use crate::provision::{self, Cache, Item, MODEL, MODEL_GGUF, ONNXRUNTIME};
@@ -24,6 +25,9 @@ const KIND: &str = "model";
 /// Usage, when nothing goes by that name; unavailable, when the runtime or the default model is not to be had; model,
 /// when the file is not one that can be used.
 pub(crate) fn open(config: &Config, progress: &Progress, cancel: &Cancel) -> Result<Box<dyn Model>> {
+    if let Some(url) = &config.base_url {
+        return Ok(Box::new(OpenAiModel::open(url, config, progress, cancel)?));
+    }
     let cache = || Cache::open(&config.cache_dir);
     let mut ours = true;
     let folder = match ModelName::parse(config.model.as_deref())? {
@@ -58,6 +62,10 @@ pub fn artefacts(config: &Config, progress: &Progress, cancel: &Cancel) -> Resul
 
 /// What the model needs, and whether it is there.
 pub(crate) fn inventory(config: &Config) -> Result<Vec<Item>> {
+    if config.base_url.is_some() {
+        // All of it is on the server.
+        return Ok(Vec::new());
+    }
     let cache = Cache::inspect(&config.cache_dir)?;
     let built =
         |key: &str| Item::built(&cache, KIND, key, "the model, built for ONNX Runtime", "it writes the programs");

@@ -74,6 +74,11 @@ fn one_room_knows_onnx_runtime() {
 }
 
 #[test]
+fn one_room_knows_the_http_client() {
+    only_in(&["ureq::"], &["model/openai/"]);
+}
+
+#[test]
 fn unsafe_code_stays_where_it_is_explained() {
     only_in(&["unsafe "], &["sandbox/image.rs", "sandbox/memory/linux.rs"]);
 }

@@ -16,6 +16,10 @@ mod http;
 mod library;
 /// The in-process model against llama.cpp and against its own full-precision build.
 mod model;
+/// A model server of the tests' own.
+mod model_server;
+/// A model on a server, through the built program and the library.
+mod openai;
 /// What a session finds in the image.
 mod sandbox;
 /// State as a value: undo, checkpoints, forks, saved sessions.

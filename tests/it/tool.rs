@@ -42,6 +42,7 @@ pub fn tool(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_slm-code-interpreter"));
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.env_remove("SLM_CODE_INTERPRETER_LOG").env_remove("SLM_CODE_INTERPRETER_MODEL");
+    command.env_remove("SLM_CODE_INTERPRETER_BASE_URL");
     command
 }
 

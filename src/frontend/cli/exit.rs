@@ -40,6 +40,8 @@ fn of_guest(code: Option<i32>) -> u8 {
 pub fn of_answer(answer: &Answer) -> u8 {
     match answer.stop_reason {
         StopReason::Cancelled => CANCELLED,
+        // It never said a word: there is no model to be had.
+        StopReason::ModelError if answer.steps.is_empty() => UNAVAILABLE,
         _ if answer.success => OK,
         _ => NO_SUCCESS,
     }
@@ -92,6 +94,10 @@ mod tests {
         assert_eq!(of_answer(&answer), 1);
         answer.stop_reason = StopReason::Cancelled;
         assert_eq!(of_answer(&answer), 130);
+        answer.stop_reason = StopReason::ModelError;
+        assert_eq!(of_answer(&answer), 1, "what came before it failed is an answer");
+        answer.steps.clear();
+        assert_eq!(of_answer(&answer), 69);
         assert_eq!(of_error(&Error::usage("x"), FAULT), 2);
         assert_eq!(of_error(&Error::unavailable("x"), FAULT), 69);
         assert_eq!(of_error(&Error::model("x"), NO_SUCCESS), 69);

@@ -39,6 +39,11 @@ pub struct Settings {
     #[arg(long, global = true, value_name = "MODEL", display_order = 106)]
     pub model: Option<String>,
 
+    /// A server that speaks the OpenAI API, as http://localhost:11434/v1; --model is then a name of its own
+    /// [env: SLM_CODE_INTERPRETER_BASE_URL; its key, if it wants one: SLM_CODE_INTERPRETER_API_KEY or OPENAI_API_KEY]
+    #[arg(long, global = true, value_name = "URL", display_order = 106)]
+    pub base_url: Option<String>,
+
     /// Tokens of prompt and reply together [env: SLM_CODE_INTERPRETER_N_CTX] [default: 2048]
     #[arg(long, global = true, value_name = "N", display_order = 107)]
     pub n_ctx: Option<NonZeroUsize>,
@@ -65,6 +70,7 @@ impl Settings {
         Overrides {
             config_file: self.config.clone(),
             model: self.model.clone(),
+            base_url: self.base_url.clone(),
             cache_dir: self.cache_dir.clone(),
             n_ctx: self.n_ctx.map(NonZeroUsize::get),
             n_threads: self.n_threads.map(NonZeroUsize::get),

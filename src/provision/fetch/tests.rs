@@ -27,6 +27,8 @@ impl Place {
         let above = tempfile::tempdir().unwrap();
         let config = Config {
             model: None,
+            base_url: None,
+            api_key: None,
             cache_dir: above.path().join("cache"),
             n_ctx: 1,
             n_threads: 1,
