@@ -2,7 +2,8 @@
 //!
 //! `cargo bench --bench decode` measures the embedded model with two threads; `cargo bench --bench decode -- FILE.gguf
 //! [THREADS]` another one. It prints JSON: medians of several rounds, and the memory bandwidth of the same moment.
-//! `benches/peers/model.py` runs it beside other engines.
+//! `benches/peers/model.py` runs it beside other engines; for that it tells where the embedded model's file is (`--where`)
+//! and builds the ONNX model into a folder that is kept (`--keep=FOLDER`).
 
 #![expect(clippy::print_stdout, reason = "its report is what it is run for")]
 
@@ -20,19 +21,27 @@ const REPLY: usize = 128;
 const ROUNDS: usize = 5;
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    let (flags, arguments): (Vec<String>, Vec<String>) =
+        std::env::args().skip(1).partition(|argument| argument.starts_with("--"));
     let threads = arguments.get(1).map_or(2, |threads| threads.parse().expect("a number of threads"));
     let (config, cancel) = (Config::resolve(Overrides::default()).unwrap(), Cancel::new());
     let (library, embedded) = artefacts(&config, &Progress::default(), &cancel).unwrap();
+    if flags.iter().any(|flag| flag == "--where") {
+        return println!("{}", embedded.display());
+    }
     let gguf = arguments.first().map_or(embedded, PathBuf::from);
-    let folder = tempfile::tempdir().unwrap();
-    build(&gguf, folder.path(), "bench", Weights::EightBits, &Progress::default(), &cancel).unwrap();
+    let scratch = tempfile::tempdir().unwrap();
+    let keep = flags.iter().find_map(|flag| flag.strip_prefix("--keep=")).map(Path::new);
+    let folder = keep.unwrap_or(scratch.path());
+    if !folder.join("model.json").exists() {
+        std::fs::create_dir_all(folder).unwrap();
+        build(&gguf, folder, "bench", Weights::EightBits, &Progress::default(), &cancel).unwrap();
+    }
 
     let runtime = Runtime::load(&library).unwrap();
     let start = Instant::now();
-    let mut model = LocalModel::open(folder.path(), &runtime, 2048, threads).unwrap();
+    let mut model = LocalModel::open(folder, &runtime, 2048, threads).unwrap();
     let load = start.elapsed();
-    let weights = std::fs::metadata(folder.path().join("model.onnx.data")).unwrap().len();
     let speed = speed(&mut model);
     let retry = retry(&mut model);
     let peak = peak_memory();
@@ -42,7 +51,6 @@ fn main() {
         "load_ms": milliseconds(load),
         "speed": speed,
         "peak_mb": peak,
-        "weights_mb": weights >> 20,
         "bandwidth_gb_s": bandwidth(threads),
         "retry": retry,
     });
