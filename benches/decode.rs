@@ -17,7 +17,7 @@ fn decode(criterion: &mut Criterion) {
     let (config, cancel) = (Config::resolve(Overrides::default()).unwrap(), Cancel::new());
     let (library, gguf) = artefacts(&config, &Progress::default(), &cancel).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    build(&gguf, folder.path(), "smollm2", Weights::EightBits, &Progress::default(), &cancel).unwrap();
+    build(&gguf, folder.path(), "smollm2", Weights::Blocks, &Progress::default(), &cancel).unwrap();
     let runtime = Runtime::load(&library).unwrap();
     let mut model = OnnxModel::open(folder.path(), &runtime, 2048, THREADS).unwrap();
     let decoder = model.decoder();
