@@ -60,7 +60,7 @@ fn matrices_of_4_bits_stay_so_only_when_all_their_parts_are() {
         bits
     };
     // Embedding, four products a layer, and the head.
-    assert_eq!(bits(&|_| ()), [4; 1 + 4 * 4 + 1]);
+    assert_eq!(bits(&|_| ()), [4; 1 + 6 * 4 + 1]);
     let mixed = bits(&|tiny| {
         tiny.tensors.iter_mut().find(|(name, ..)| name == "blk.0.attn_v.weight").unwrap().2 = tiny::F32;
     });

@@ -4,7 +4,8 @@ use super::fixture::{Fixture, text};
 
 pub(super) const WIDTH: u64 = 64;
 const HIDDEN: u64 = 96;
-const LAYERS: u64 = 4;
+/// Enough for every pattern of layers that an architecture has.
+const LAYERS: u64 = 6;
 /// One token for each byte, and the two control tokens before them.
 pub(super) const VOCABULARY: u64 = 258;
 
@@ -134,7 +135,7 @@ fn encoded(value: &Key) -> (u32, Vec<u8>) {
 }
 
 /// GPT-2's printable stand-ins for bytes.
-pub(super) fn stand_in(byte: u8) -> char {
+fn stand_in(byte: u8) -> char {
     let printable = |byte: u8| matches!(byte, 33..=126 | 161..=172 | 174..=255);
     match printable(byte) {
         true => char::from(byte),
