@@ -29,6 +29,8 @@ use self::architecture::Shape;
 use self::graph::GraphBuilder;
 use self::reader::Gguf;
 use super::built::{self, DATA_FILE, Description, MODEL_FILE, TOKENIZER_FILE};
+use super::template::ChatTemplate;
+use super::tokenizer::ChatTokenizer;
 use crate::error::OrInternal;
 use crate::{Cancel, Error, Progress, Result};
 
@@ -72,8 +74,8 @@ pub fn build(
     let mut gguf = Gguf::open(source)?;
     let doing = || format!("cannot build a model from `{}`", source.display());
     let (model, data, description) = plan(&mut gguf, name, weights).map_err(|error| error.context(doing()))?;
+    let tokenizer = tokenizer(&gguf, &description).map_err(|error| error.context(doing()))?;
     fs::write(into.join(MODEL_FILE), model.encode_to_vec()).or_internal(doing())?;
-    let tokenizer = tokenizer_json::write(&gguf.metadata).map_err(|error| error.context(doing()))?;
     fs::write(into.join(TOKENIZER_FILE), tokenizer).or_internal(doing())?;
     built::describe(into, &description).map_err(|error| error.context(doing()))?;
     let file = fs::File::create(into.join(DATA_FILE)).or_internal(doing())?;
@@ -93,6 +95,15 @@ fn plan(gguf: &mut Gguf, name: &str, weights: Weights) -> Result<(proto::Model, 
     let (model, data) = graph.finish(&CONVERTER_VERSION.to_string());
     let description = tokenizer_json::describe(metadata, name, shape.context)?;
     Ok((model, data, description))
+}
+
+/// The `tokenizer.json`, which the library was seen to take together with the template: before the weights are built.
+fn tokenizer(gguf: &Gguf, description: &Description) -> Result<Vec<u8>> {
+    let tokenizer = tokenizer_json::write(&gguf.metadata)?;
+    let Description { chat_template, bos_token, eos_token, first_token, .. } = description;
+    let template = ChatTemplate::new(chat_template, bos_token, eos_token)?;
+    ChatTokenizer::new(&tokenizer, template, *first_token)?;
+    Ok(tokenizer)
 }
 
 /// The divisors of the rotary frequencies, if the file holds them.

@@ -176,3 +176,52 @@ fn what_is_computed_is_bounded_before_it_is() {
     metadata.insert(epsilon.into(), metadata::Value::Float(1e-5)).unwrap();
     assert_eq!(Shape::read(&metadata, 1, None).unwrap().context, 1 << 14);
 }
+
+#[test]
+fn tokenizers_that_cannot_be_are_refused() {
+    assert!(refusal(word("tokenizer.ggml.model", "bert")).contains("its tokenizer is `bert`; supported are"));
+    assert!(refusal(word("tokenizer.ggml.pre", "tekken-9")).contains("pre-tokenizer is `tekken-9`"));
+    assert!(refusal(|tiny| tiny.drop_key("tokenizer.ggml.pre")).contains("lacks `tokenizer.ggml.pre`"));
+    assert!(refusal(|tiny| tiny.drop_key("tokenizer.chat_template")).contains("no chat template"));
+    assert!(refusal(word("tokenizer.chat_template", "{% for %}")).contains("chat template cannot be used"));
+    let merges = |merge: &'static str| {
+        move |tiny: &mut Tiny| {
+            tiny.set("tokenizer.ggml.merges", Key::Texts(vec![merge.into()]));
+        }
+    };
+    assert!(refusal(merges("ab")).contains("not a pair"));
+    assert!(refusal(merges("a b")).contains("the model's tokenizer"));
+    let types = refusal(|tiny| tiny.set("tokenizer.ggml.token_type", Key::Numbers(vec![1; 3])));
+    assert!(types.contains("258 tokens but 3 in `tokenizer.ggml.token_type`"), "{types}");
+    let twins = refusal(|tiny| tiny.set("tokenizer.ggml.tokens", Key::Texts(vec!["a".into(); 258])));
+    assert!(twins.contains("the token \"a\" twice"), "{twins}");
+    for kind in ["bos", "eos", "eot", "eom", "unknown"] {
+        let text = refusal(number(&format!("tokenizer.ggml.{kind}_token_id"), 258));
+        assert!(text.contains(kind) && text.contains("beyond its 258 tokens"), "{text}");
+    }
+    let sentencepiece = |scores: Vec<f32>| {
+        refusal(move |tiny| {
+            tiny.set("tokenizer.ggml.model", Key::Text("llama".into()));
+            tiny.set("tokenizer.ggml.scores", Key::Floats(scores));
+        })
+    };
+    assert!(sentencepiece(vec![0.0; 257]).contains("258 tokens but 257 in `tokenizer.ggml.scores`"));
+    assert!(sentencepiece(vec![f32::NAN; 258]).contains("the score NaN"));
+    let no_scores = refusal(word("tokenizer.ggml.model", "llama"));
+    assert!(no_scores.contains("lacks `tokenizer.ggml.scores`"), "{no_scores}");
+    let flag = refusal(word("tokenizer.ggml.add_bos_token", "yes"));
+    assert!(flag.contains("add_bos_token` is not true or false"), "{flag}");
+}
+
+#[test]
+fn what_begins_a_prompt_and_ends_a_turn_is_the_files_or_usual() {
+    let mut tiny = Tiny::new("qwen2", 16);
+    tiny.set("tokenizer.ggml.eot_token_id", Key::Number(7));
+    tiny.set("tokenizer.ggml.eom_token_id", Key::Number(9));
+    let description = built(&tiny, Weights::F32).unwrap();
+    assert_eq!((description.end_of_turn, description.first_token), (vec![0, 1, 7, 9], None));
+    tiny.set("tokenizer.ggml.pre", Key::Text("llama-bpe".into()));
+    assert_eq!(built(&tiny, Weights::F32).unwrap().first_token, Some(0));
+    tiny.set("tokenizer.ggml.add_bos_token", Key::Flag(false));
+    assert_eq!(built(&tiny, Weights::F32).unwrap().first_token, None);
+}
