@@ -25,6 +25,8 @@ pub(crate) struct ChatTokenizer {
     silent: HashSet<u32>,
     /// Text and id of every control token, longest text first.
     control: Vec<(String, u32)>,
+    /// Which bytes these texts begin with.
+    beginnings: [bool; 256],
     template: ChatTemplate,
     first_token: Option<u32>,
     /// The tokens are pieces as SentencePiece has them: spaces are marks, and bytes that are no character's are tokens.
@@ -50,12 +52,16 @@ impl ChatTokenizer {
         plain.set_encode_special_tokens(true);
         let mut control: Vec<(String, u32)> = added.into_iter().map(|(id, token)| (token.content, id)).collect();
         control.sort_unstable_by(|(a, _), (b, _)| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        let mut beginnings = [false; 256];
+        for (text, _) in &control {
+            beginnings[usize::from(text.as_bytes()[0])] = true;
+        }
         let pieces = matches!(plain.get_model(), ModelWrapper::BPE(model) if model.byte_fallback);
         let space_prefix = plain.get_normalizer().is_some_and(|normalizer| {
             let mut probe = NormalizedString::from("x");
             normalizer.normalize(&mut probe).is_ok() && probe.get().starts_with(SPACE_MARK)
         });
-        Ok(Self { plain, silent, control, template, first_token, pieces, space_prefix })
+        Ok(Self { plain, silent, control, beginnings, template, first_token, pieces, space_prefix })
     }
 
     /// The ids of the whole conversation, up to and with `prefill`, the beginning of the assistant's next reply.
@@ -109,12 +115,18 @@ impl ChatTokenizer {
     /// `content` with a mark inside every text that would be a control token.
     fn guard<'a>(&self, content: &'a str, mark: &Mark) -> Cow<'a, str> {
         let mut guarded = Cow::Borrowed(content);
+        let places: Vec<&[u8]> = self.places(content).map(|at| &content.as_bytes()[at..]).collect();
         for (text, _) in &self.control {
-            if guarded.contains(text) {
+            if places.iter().any(|place| place.starts_with(text.as_bytes())) {
                 guarded = Cow::Owned(guarded.replace(text, &mark.inside(text)));
             }
         }
         guarded
+    }
+
+    /// Where a control token could begin: there are thousands of such tokens in some vocabularies, of few beginnings.
+    fn places(&self, text: &str) -> impl Iterator<Item = usize> {
+        text.bytes().enumerate().filter(|&(_, byte)| self.beginnings[usize::from(byte)]).map(|(at, _)| at)
     }
 
     fn encode_rendered(&self, text: &str, mark: &Mark) -> Result<Vec<u32>> {
@@ -138,9 +150,12 @@ impl ChatTokenizer {
 
     /// The first control token in `text`; of those that begin at the same place the longest.
     fn next_control(&self, text: &str) -> Option<(usize, &str, u32)> {
-        let found = self.control.iter().filter_map(|(control, id)| Some((text.find(control)?, control.as_str(), *id)));
-        // `min_by_key` keeps the first of equals, and longer texts come first.
-        found.min_by_key(|(at, ..)| *at)
+        self.places(text).find_map(|at| {
+            let rest = &text.as_bytes()[at..];
+            // Longer texts come first.
+            let (control, id) = self.control.iter().find(|(control, _)| rest.starts_with(control.as_bytes()))?;
+            Some((at, control.as_str(), *id))
+        })
     }
 }
 

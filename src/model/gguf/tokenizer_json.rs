@@ -15,6 +15,9 @@ use crate::{Error, Result};
 mod pre;
 #[path = "tokenizer_json/sentencepiece.rs"]
 mod sentencepiece;
+#[cfg(test)]
+#[path = "tokenizer_json/tests.rs"]
+mod tests;
 
 /// llama.cpp's `llama_token_type`.
 const NORMAL: f64 = 1.0;

@@ -8,7 +8,6 @@ use super::*;
 /// Random blocks and what the Python package `gguf` says they are; `dequantized.py` beside it wrote it.
 fn references() -> Vec<(TensorType, Vec<u8>, Vec<f32>)> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/dequantized.json");
-    #[expect(clippy::disallowed_methods, reason = "a test reads its data")]
     let cases: serde_json::Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     let bytes = |hex: &str| -> Vec<u8> {
         hex.as_bytes().chunks(2).map(|pair| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap()).collect()

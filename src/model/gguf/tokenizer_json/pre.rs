@@ -1,7 +1,7 @@
 //! How byte-level BPE cuts text before it merges, by llama.cpp's name for it.
 //!
 //! The patterns are those of llama.cpp's `llama-vocab.cpp`, each applied to what the one before it left apart. For two
-//! families it approximates the models' own; there the models' own are used.
+//! families it has only approximations of the models' own; there the models' own are used.
 
 use serde_json::{Value, json};
 
