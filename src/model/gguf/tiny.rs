@@ -168,13 +168,13 @@ fn floats(name: &str, len: usize, dims: &[u64]) -> Vec<u8> {
         .collect()
 }
 
-/// Blocks of Q4_0, each with a scale near a 40th.
+/// Blocks of Q4_0, each with a scale near a 40th on either side of zero.
 fn blocks(name: &str, len: usize) -> Vec<u8> {
     let mut random = random(name);
     let mut next = move || random.next().unwrap();
     let mut bytes = Vec::new();
     for _ in 0..len / 32 {
-        bytes.extend([(next() & 0xff) as u8, 0x26]);
+        bytes.extend([(next() & 0xff) as u8, 0x26 | (next() & 0x80) as u8]);
         bytes.extend((0..16).map(|_| (next() & 0xff) as u8));
     }
     bytes
