@@ -86,13 +86,17 @@ pub(super) struct Shape {
     pub rope: Rope,
     /// Positions that a windowed layer sees, its own included.
     pub window: Option<usize>,
+    /// Of so many layers all but the last are windowed.
+    window_period: Option<usize>,
+    /// The base of the windowed layers' own rotation.
+    pub window_rope_base: Option<f64>,
     pub attention_cap: Option<f32>,
     pub logits_cap: Option<f32>,
 }
 
 /// Ceilings far above any model that runs on a CPU; they keep products of two sizes from overflowing, and what is
 /// computed and kept for each layer small.
-const MAX_LAYERS: usize = 256;
+pub(super) const MAX_LAYERS: usize = 256;
 const MAX_SIZE: usize = 1 << 20;
 const MAX_HEAD_DIM: usize = 1024;
 /// Positions × head size that the rotary tables are made for, 128 MiB of floats: 131,072 positions for heads of 128. A
@@ -102,7 +106,7 @@ const MAX_ROTARY: usize = 1 << 24;
 const ROTARY_VECTOR: usize = 16;
 
 /// Keys that change what a model computes in ways this graph does not know, and the value that changes nothing.
-const FOREIGN: [(&str, f64); 12] = [
+const FOREIGN: [(&str, f64); 13] = [
     ("expert_count", 0.0),
     ("attention.clamp_kqv", 0.0),
     ("attention.max_alibi_bias", 0.0),
@@ -115,6 +119,7 @@ const FOREIGN: [(&str, f64); 12] = [
     ("rope.scaling.attn_factor", 1.0),
     ("rope.scaling.yarn_ext_factor", 1.0),
     ("rope.scaling.yarn_attn_factor", 1.0),
+    ("rope.scaling.yarn_log_multiplier", 0.0),
 ];
 
 /// An architecture's own keys in the metadata.
@@ -208,6 +213,14 @@ impl Shape {
             kv_heads: keys.size("attention.head_count_kv", MAX_SIZE)?.unwrap_or(heads),
             epsilon: required(&keys.key(epsilon), keys.positive(epsilon))? as f32,
             rope: Rope::read(&keys, factors)?,
+            window_period: match architecture.window_period {
+                None => None,
+                period => keys.size("attention.sliding_window_pattern", MAX_LAYERS)?.or(period),
+            },
+            window_rope_base: match architecture.window_rope_base {
+                None => None,
+                base => keys.positive("rope.freq_base_swa")?.or(base),
+            },
             architecture,
             context,
             width,
@@ -244,7 +257,7 @@ impl Shape {
 
     /// Whether the layer sees only a window.
     pub fn is_windowed(&self, layer: usize) -> bool {
-        self.architecture.window_period.is_some_and(|period| layer % period + 1 != period)
+        self.window_period.is_some_and(|period| layer % period + 1 != period)
     }
 
     pub fn is_rotated(&self, layer: usize) -> bool {

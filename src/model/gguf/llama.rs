@@ -137,7 +137,7 @@ impl Decoder<'_> {
         let total = self.graph.node("Cast", &[&total], &as_int32);
 
         self.rotation("", &self.shape.rope);
-        if let Some(base) = self.shape.architecture.window_rope_base {
+        if let Some(base) = self.shape.window_rope_base {
             self.rotation("window.", &Rope::unscaled(base));
         }
         Positions { last, total }
@@ -173,7 +173,7 @@ impl Decoder<'_> {
         let present = signature::CACHE_PARTS.map(|part| signature::present(layer, part));
         let attended = format!("attended_{layer}");
         let (rotated, windowed) = (self.shape.is_rotated(layer), self.shape.is_windowed(layer));
-        let (cosines, sines) = match (rotated, windowed && self.shape.architecture.window_rope_base.is_some()) {
+        let (cosines, sines) = match (rotated, windowed && self.shape.window_rope_base.is_some()) {
             (false, _) => ("", ""),
             (true, false) => ("cosines", "sines"),
             (true, true) => ("window.cosines", "window.sines"),

@@ -148,6 +148,25 @@ fn refused_file(fixture: &Fixture) -> String {
     built.unwrap_err().to_string()
 }
 
+/// What is built must be taken again when it is opened.
+#[test]
+fn the_deepest_graph_is_not_too_large_to_open() {
+    let mut tiny = Tiny::new("gemma3", 16);
+    tiny.set("gemma3.attention.sliding_window", Key::Number(8));
+    for name in ["post_attention_norm.weight", "post_ffw_norm.weight"] {
+        tiny.each_layer(name, &[WIDTH]);
+    }
+    for name in ["attn_q_norm.weight", "attn_k_norm.weight"] {
+        tiny.each_layer(name, &[16]);
+    }
+    let file = tiny.fixture().write();
+    let (model, ..) = plan(&mut Gguf::open(file.path()).unwrap(), "tiny", Weights::Blocks).unwrap();
+    let each = model.encoded_len() / tiny::LAYERS as usize;
+    println!("{each} bytes a layer");
+    // Numbers of layers and offsets in the data grow by a few digits.
+    assert!(((each + 500) * architecture::MAX_LAYERS) as u64 <= built::MAX_MODEL, "{each} bytes a layer");
+}
+
 /// A window is no different from none for as long as the conversation fits into it.
 #[test]
 fn a_window_that_is_not_built_bounds_the_context() {

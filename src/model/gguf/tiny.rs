@@ -5,7 +5,7 @@ use super::fixture::{Fixture, text};
 pub(super) const WIDTH: u64 = 64;
 const HIDDEN: u64 = 96;
 /// Enough for every pattern of layers that an architecture has.
-const LAYERS: u64 = 6;
+pub(super) const LAYERS: u64 = 6;
 /// One token for each byte, and the two control tokens before them.
 pub(super) const VOCABULARY: u64 = 258;
 
