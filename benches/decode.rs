@@ -35,7 +35,7 @@ fn main() {
     let folder = keep.unwrap_or(scratch.path());
     if !folder.join("model.json").exists() {
         std::fs::create_dir_all(folder).unwrap();
-        build(&gguf, folder, "bench", Weights::EightBits, &Progress::default(), &cancel).unwrap();
+        build(&gguf, folder, "bench", Weights::Blocks, &Progress::default(), &cancel).unwrap();
     }
 
     let runtime = Runtime::load(&library).unwrap();

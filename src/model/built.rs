@@ -21,7 +21,7 @@ const DESCRIPTION_FILE: &str = "model.json";
 
 /// Files are read whole only up to these sizes (ours take 0.3, 4 and 0.01 MB). A graph's messages take many times their
 /// bytes once decoded; 256 layers, the most we build, take 3 MB.
-const MAX_MODEL: u64 = 4 << 20;
+pub(super) const MAX_MODEL: u64 = 4 << 20;
 const MAX_TOKENIZER: u64 = 128 << 20;
 const MAX_DESCRIPTION: u64 = 1 << 20;
 

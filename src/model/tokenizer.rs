@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-use tokenizers::{AddedToken, Tokenizer};
+use tokenizers::{AddedToken, ModelWrapper, NormalizedString, Normalizer as _, Tokenizer};
 
 use super::Message;
 use super::template::ChatTemplate;
@@ -25,9 +25,18 @@ pub(crate) struct ChatTokenizer {
     silent: HashSet<u32>,
     /// Text and id of every control token, longest text first.
     control: Vec<(String, u32)>,
+    /// Which bytes these texts begin with.
+    beginnings: [bool; 256],
     template: ChatTemplate,
     first_token: Option<u32>,
+    /// The tokens are pieces as SentencePiece has them: spaces are marks, and bytes that are no character's are tokens.
+    pieces: bool,
+    /// A text is encoded with a space before it, which is not its own.
+    space_prefix: bool,
 }
+
+/// SentencePiece's mark for a space.
+const SPACE_MARK: char = '\u{2581}';
 
 impl ChatTokenizer {
     /// `tokenizer` is the content of a `tokenizer.json`.
@@ -43,7 +52,16 @@ impl ChatTokenizer {
         plain.set_encode_special_tokens(true);
         let mut control: Vec<(String, u32)> = added.into_iter().map(|(id, token)| (token.content, id)).collect();
         control.sort_unstable_by(|(a, _), (b, _)| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        Ok(Self { plain, silent, control, template, first_token })
+        let mut beginnings = [false; 256];
+        for (text, _) in &control {
+            beginnings[usize::from(text.as_bytes()[0])] = true;
+        }
+        let pieces = matches!(plain.get_model(), ModelWrapper::BPE(model) if model.byte_fallback);
+        let space_prefix = plain.get_normalizer().is_some_and(|normalizer| {
+            let mut probe = NormalizedString::from("x");
+            normalizer.normalize(&mut probe).is_ok() && probe.get().starts_with(SPACE_MARK)
+        });
+        Ok(Self { plain, silent, control, beginnings, template, first_token, pieces, space_prefix })
     }
 
     /// The ids of the whole conversation, up to and with `prefill`, the beginning of the assistant's next reply.
@@ -69,22 +87,46 @@ impl ChatTokenizer {
 
     pub fn decode(&self, ids: &[u32]) -> Result<String> {
         let spoken: Vec<u32> = ids.iter().copied().filter(|id| !self.silent.contains(id)).collect();
-        self.plain.decode(&spoken, false).map_err(failed)
+        match self.pieces {
+            true => Ok(self.join(&spoken)),
+            false => self.plain.decode(&spoken, false).map_err(failed),
+        }
     }
 
-    pub fn stream(&self) -> TextStream<'_> {
-        TextStream { tokenizer: self, ids: Vec::new(), settled: 0, emitted: 0 }
+    /// The text of pieces. The library's own way takes all bytes beside each other for broken when some are.
+    fn join(&self, ids: &[u32]) -> String {
+        let mut bytes = Vec::new();
+        for piece in ids.iter().filter_map(|&id| self.plain.id_to_token(id)) {
+            let hex = piece.strip_prefix("<0x").and_then(|rest| rest.strip_suffix('>'));
+            match hex.filter(|hex| hex.len() == 2).and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+                Some(byte) => bytes.push(byte),
+                None => bytes.extend(piece.replace(SPACE_MARK, " ").bytes()),
+            }
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// A stream of what comes after `prefill`.
+    pub fn stream(&self, prefill: &str) -> TextStream<'_> {
+        let own_space = !self.space_prefix || !prefill.is_empty();
+        TextStream { tokenizer: self, ids: Vec::new(), settled: 0, emitted: 0, own_space }
     }
 
     /// `content` with a mark inside every text that would be a control token.
     fn guard<'a>(&self, content: &'a str, mark: &Mark) -> Cow<'a, str> {
         let mut guarded = Cow::Borrowed(content);
+        let places: Vec<&[u8]> = self.places(content).map(|at| &content.as_bytes()[at..]).collect();
         for (text, _) in &self.control {
-            if guarded.contains(text) {
+            if places.iter().any(|place| place.starts_with(text.as_bytes())) {
                 guarded = Cow::Owned(guarded.replace(text, &mark.inside(text)));
             }
         }
         guarded
+    }
+
+    /// Where a control token could begin: there are thousands of such tokens in some vocabularies, of few beginnings.
+    fn places(&self, text: &str) -> impl Iterator<Item = usize> {
+        text.bytes().enumerate().filter(|&(_, byte)| self.beginnings[usize::from(byte)]).map(|(at, _)| at)
     }
 
     fn encode_rendered(&self, text: &str, mark: &Mark) -> Result<Vec<u32>> {
@@ -108,9 +150,12 @@ impl ChatTokenizer {
 
     /// The first control token in `text`; of those that begin at the same place the longest.
     fn next_control(&self, text: &str) -> Option<(usize, &str, u32)> {
-        let found = self.control.iter().filter_map(|(control, id)| Some((text.find(control)?, control.as_str(), *id)));
-        // `min_by_key` keeps the first of equals, and longer texts come first.
-        found.min_by_key(|(at, ..)| *at)
+        self.places(text).find_map(|at| {
+            let rest = &text.as_bytes()[at..];
+            // Longer texts come first.
+            let (control, id) = self.control.iter().find(|(control, _)| rest.starts_with(control.as_bytes()))?;
+            Some((at, control.as_str(), *id))
+        })
     }
 }
 
@@ -143,6 +188,8 @@ pub(crate) struct TextStream<'a> {
     settled: usize,
     /// Bytes of the text of `ids[settled..]` that were emitted.
     emitted: usize,
+    /// A space at the beginning of what comes next is text, not the tokenizer's.
+    own_space: bool,
 }
 
 /// Ids decoded again as context of the next one.
@@ -159,16 +206,23 @@ impl TextStream<'_> {
         if unfinished || text.len() <= self.emitted {
             return Ok(None);
         }
-        let piece = text.get(self.emitted..).unwrap_or_default().to_owned();
+        let piece = self.without_prefix(text.get(self.emitted..).unwrap_or_default());
         self.settled = self.ids.len().saturating_sub(CONTEXT).max(self.settled);
         self.emitted = self.tokenizer.decode(&self.ids[self.settled..])?.len();
-        Ok(Some(piece))
+        Ok(Some(piece).filter(|piece| !piece.is_empty()))
+    }
+
+    /// The first text of a reply without the space that the tokenizer puts before every text.
+    fn without_prefix(&mut self, piece: &str) -> String {
+        let own = std::mem::replace(&mut self.own_space, true) || piece.is_empty();
+        let stripped = if own { None } else { piece.strip_prefix(' ') };
+        stripped.unwrap_or(piece).to_owned()
     }
 
     /// What is left when no more ids come; bytes that never became a character are U+FFFD.
     pub fn finish(&mut self) -> Result<String> {
         let text = self.tokenizer.decode(&self.ids[self.settled..])?;
-        let rest = text.get(self.emitted..).unwrap_or_default().to_owned();
+        let rest = self.without_prefix(text.get(self.emitted..).unwrap_or_default());
         self.emitted = text.len();
         Ok(rest)
     }
@@ -189,6 +243,66 @@ mod tests {
     const BYTE: u32 = 4;
     const THINK: u32 = 2;
     const TABS: u32 = 3;
+
+    /// The control token is 0, then come 256 bytes, the mark, and two pieces.
+    fn pieces(space_prefix: bool) -> ChatTokenizer {
+        let bytes = (0..=255).map(|byte| format!("<0x{byte:02X}>"));
+        let tokens =
+            ["</s>".to_owned()].into_iter().chain(bytes).chain(["\u{2581}", "a", "\u{2581}a"].map(String::from));
+        let vocabulary: serde_json::Map<String, serde_json::Value> =
+            tokens.enumerate().map(|(id, token)| (token, id.into())).collect();
+        let marks = json!({"type": "Replace", "pattern": {"String": " "}, "content": "\u{2581}"});
+        let prefix = json!({"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "\u{2581}"}, marks]});
+        let end = json!({"id": 0, "content": "</s>", "single_word": false, "lstrip": false, "rstrip": false,
+            "normalized": false, "special": true});
+        let json = json!({
+            "version": "1.0", "added_tokens": [end], "normalizer": if space_prefix { prefix } else { marks },
+            "pre_tokenizer": null, "post_processor": null, "decoder": null, "truncation": null, "padding": null,
+            "model": {"type": "BPE", "vocab": vocabulary, "merges": [["\u{2581}", "a"]], "fuse_unk": true, "byte_fallback": true},
+        });
+        let template = ChatTemplate::new("{{ messages[0].content }}</s>", "", "").unwrap();
+        ChatTokenizer::new(json.to_string().as_bytes(), template, None).unwrap()
+    }
+
+    const SPACE: u32 = 257;
+    const A: u32 = 258;
+    const SPACE_A: u32 = 259;
+
+    #[test]
+    fn pieces_are_joined_as_bytes_and_broken_ones_spoil_nothing_beside_them() {
+        let tokenizer = pieces(true);
+        let byte = |byte: u8| 1 + u32::from(byte);
+        let text = "é€🙂a";
+        let ids: Vec<u32> = text.bytes().map(byte).collect();
+        assert_eq!(tokenizer.decode(&ids).unwrap(), text);
+        let mut stream = tokenizer.stream("x");
+        let mut said = String::new();
+        for id in [byte(0xc3), byte(0xa9), byte(0xff), A, SPACE_A, byte(0xe2), byte(0x82), byte(0xac), 0, byte(0xf0)] {
+            said.push_str(&stream.step(id).unwrap().unwrap_or_default());
+        }
+        said.push_str(&stream.finish().unwrap());
+        assert_eq!(said, "é\u{fffd}a a€\u{fffd}");
+    }
+
+    #[test]
+    fn the_tokenizers_own_space_is_not_part_of_a_reply() {
+        let said = |space_prefix: bool, prefill: &str, ids: &[u32]| {
+            let tokenizer = pieces(space_prefix);
+            let mut stream = tokenizer.stream(prefill);
+            let mut said: String = ids.iter().filter_map(|&id| stream.step(id).unwrap()).collect();
+            said.push_str(&stream.finish().unwrap());
+            said
+        };
+        assert_eq!(said(true, "", &[SPACE_A, SPACE_A]), "a a");
+        assert_eq!(said(true, "", &[SPACE, SPACE, A]), " a");
+        assert_eq!(said(true, "", &[A, SPACE_A]), "a a");
+        // After a prefill, and without the habit, it is indentation or the like.
+        assert_eq!(said(true, "```", &[SPACE, SPACE_A]), "  a");
+        assert_eq!(said(false, "", &[SPACE_A]), " a");
+        // Each text between control tokens has one, as the model was taught.
+        let ids = pieces(true).encode_chat(&[Message { role: Role::User, content: "a a".into() }], "a").unwrap();
+        assert_eq!(ids, [SPACE_A, SPACE_A, 0, SPACE_A]);
+    }
 
     /// GPT-2's printable stand-ins for bytes.
     fn stand_in(byte: u8) -> char {
@@ -226,7 +340,7 @@ mod tests {
     /// The pieces that come of `bytes`, one token each, the flushed rest last.
     fn streamed(bytes: &[u8]) -> Vec<String> {
         let tokenizer = tokenizer();
-        let mut stream = tokenizer.stream();
+        let mut stream = tokenizer.stream("");
         let mut pieces: Vec<String> =
             bytes.iter().filter_map(|&byte| stream.step(BYTE + u32::from(byte)).unwrap()).collect();
         pieces.push(stream.finish().unwrap());

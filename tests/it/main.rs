@@ -10,6 +10,8 @@ mod cli;
 mod deterministic;
 /// Files, time and random bytes, as a program finds them.
 mod files;
+/// Tiny models against llama.cpp.
+mod gguf;
 /// The daemon, over raw connections.
 mod http;
 /// Sessions and their ends, through the library's public API.

@@ -56,7 +56,7 @@ fn built(weights: Weights) -> Built {
 /// The 8-bit build, shared by the tests of this module.
 fn model() -> MutexGuard<'static, Built> {
     static MODEL: OnceLock<Mutex<Built>> = OnceLock::new();
-    MODEL.get_or_init(|| Mutex::new(built(Weights::EightBits))).lock().unwrap_or_else(PoisonError::into_inner)
+    MODEL.get_or_init(|| Mutex::new(built(Weights::Blocks))).lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn say(content: &str) -> Vec<Message> {

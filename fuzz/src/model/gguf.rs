@@ -30,12 +30,14 @@ pub fn gguf(bytes: &[u8]) {
 
 /// Any block of any type has a decoding, and one in 8 bits.
 fn blocks(bytes: &[u8]) {
-    for kind in [TensorType::F32, TensorType::F16, TensorType::Q4_0, TensorType::Q4_1, TensorType::Q8_0] {
-        let mut weights = [0.0; BLOCK];
-        let mut packed = [0; BLOCK];
-        if let Some(block) = bytes.get(..kind.block_bytes()) {
+    for kind in TensorType::all() {
+        let (mut weights, mut packed) = (vec![0.0; kind.unit()], vec![0; kind.unit()]);
+        if let Some(block) = bytes.get(..kind.unit_bytes()) {
             kind.decode(block, &mut weights);
-            kind.to_8_bits(block, &mut packed);
+            kind.to_8_bits(block, &mut packed, |_| ());
         }
+    }
+    if let Some(block) = bytes.get(..TensorType::Q4_0.unit_bytes()) {
+        quant::q4_0_to_4_bits(block, &mut [0; BLOCK / 2]);
     }
 }

@@ -29,6 +29,8 @@ pub(super) struct Matrix {
     name: String,
     rows: usize,
     row_len: usize,
+    /// Of each weight, if it is in blocks.
+    bits: usize,
     zeros: bool,
 }
 
@@ -74,8 +76,12 @@ impl GraphBuilder {
         });
     }
 
-    /// A small constant of whole numbers, kept in the graph itself. An empty `dims` makes a scalar.
+    /// A small constant of whole numbers, kept in the graph itself; once, when it is asked for again. An empty `dims`
+    /// makes a scalar.
     pub fn ints(&mut self, name: &str, dims: &[i64], values: &[i64]) -> Edge {
+        if self.graph.initializer.iter().any(|tensor| tensor.name.as_deref() == Some(name)) {
+            return name.into();
+        }
         self.graph.initializer.push(Tensor {
             dims: dims.to_vec(),
             data_type: Some(INT64),
@@ -93,57 +99,66 @@ impl GraphBuilder {
         name.into()
     }
 
-    /// A GGUF tensor as floats of the shape `dims`.
-    pub fn tensor(&mut self, part: Part, dims: &[usize]) -> Edge {
-        let name = part.tensor.name.clone();
-        let at = self.data.floats(vec![part], dims.iter().product());
-        self.external(&name, FLOAT, dims, at);
-        name
+    /// The parts one after the other as one vector of floats.
+    pub fn vector(&mut self, name: &str, parts: Vec<Part>) -> Edge {
+        let len = parts.iter().map(|part| part.tensor.row_len() * part.tensor.rows()).sum();
+        let at = self.data.floats(parts, len);
+        self.external(name, FLOAT, &[len], at);
+        name.into()
     }
 
     /// The parts one below the other as one matrix, in the build's own precision.
     pub fn matrix(&mut self, name: &str, parts: Vec<Part>) -> Matrix {
         let row_len = parts[0].tensor.row_len();
         let rows = parts.iter().map(|part| part.tensor.rows()).sum();
-        let mut zeros = false;
+        let (mut bits, mut zeros) = (32, false);
         match self.weights {
             Weights::F32 => {
                 let at = self.data.floats(parts, rows * row_len);
                 self.external(&format!("{name}.weight"), FLOAT, &[rows, row_len], at);
             }
-            Weights::EightBits => {
-                let at = self.data.eight_bits(parts, rows, row_len);
-                let blocks = row_len / BLOCK;
-                self.external(&format!("{name}.bytes"), UINT8, &[rows, blocks, BLOCK], at.bytes);
+            Weights::Blocks | Weights::EightBits => {
+                let at = self.data.blocks(parts, rows, row_len, self.weights == Weights::Blocks);
+                let (blocks, packed) = (row_len / BLOCK, 8 / at.bits);
+                self.external(&format!("{name}.bytes"), UINT8, &[rows, blocks, BLOCK / packed], at.bytes);
                 // The same bytes as rows: gathering wants two dimensions where multiplying wants three.
-                self.external(&format!("{name}.rows"), UINT8, &[rows, row_len], at.bytes);
+                self.external(&format!("{name}.rows"), UINT8, &[rows, row_len / packed], at.bytes);
                 self.external(&format!("{name}.scales"), FLOAT, &[rows, blocks], at.scales);
                 if let Some(at) = at.zeros {
                     self.external(&format!("{name}.zeros"), UINT8, &[rows, blocks], at);
                     zeros = true;
                 }
+                bits = at.bits;
             }
         }
-        Matrix { name: name.into(), rows, row_len, zeros }
+        Matrix { name: name.into(), rows, row_len, bits, zeros }
     }
 
-    /// `x` times the matrix's transpose: one output for each of its rows.
-    pub fn multiply(&mut self, x: &str, matrix: &Matrix) -> Edge {
+    /// `x` times the matrix's transpose, one output for each of its rows, plus the bias if there is one.
+    pub fn multiply(&mut self, x: &str, matrix: &Matrix, bias: Option<&str>) -> Edge {
         let name = &matrix.name;
         match self.weights {
-            Weights::F32 => self.node("FusedMatMul", &[x, &format!("{name}.weight")], &[("transB", Attr::Int(1))]),
-            Weights::EightBits => {
-                let (bytes, scales, zeros) =
-                    (format!("{name}.bytes"), format!("{name}.scales"), format!("{name}.zeros"));
-                let inputs = [x, &bytes, &scales, &zeros];
+            Weights::F32 => {
+                let product = self.node("FusedMatMul", &[x, &format!("{name}.weight")], &[("transB", Attr::Int(1))]);
+                bias.map_or(product.clone(), |bias| self.node("Add", &[&product, bias], &[]))
+            }
+            Weights::Blocks | Weights::EightBits => {
+                let (bytes, scales) = (format!("{name}.bytes"), format!("{name}.scales"));
+                let zeros = if matrix.zeros { format!("{name}.zeros") } else { String::new() };
+                let inputs = [x, &bytes, &scales, &zeros, "", bias.unwrap_or_default()];
                 let attributes = [
                     ("K", Attr::Int(matrix.row_len as i64)),
                     ("N", Attr::Int(matrix.rows as i64)),
-                    ("bits", Attr::Int(8)),
+                    ("bits", Attr::Int(matrix.bits as i64)),
                     ("block_size", Attr::Int(BLOCK as i64)),
                     ("accuracy_level", Attr::Int(ACCURACY_INT8)),
                 ];
-                self.node("MatMulNBits", &inputs[..if matrix.zeros { 4 } else { 3 }], &attributes)
+                let given = match (bias, matrix.zeros) {
+                    (Some(_), _) => 6,
+                    (None, true) => 4,
+                    (None, false) => 3,
+                };
+                self.node("MatMulNBits", &inputs[..given], &attributes)
             }
         }
     }
@@ -153,11 +168,11 @@ impl GraphBuilder {
         let name = &matrix.name;
         match self.weights {
             Weights::F32 => self.node("Gather", &[&format!("{name}.weight"), ids], &[]),
-            Weights::EightBits => {
+            Weights::Blocks | Weights::EightBits => {
                 let (rows, scales, zeros) = (format!("{name}.rows"), format!("{name}.scales"), format!("{name}.zeros"));
                 let inputs = [&rows, ids, &scales, &zeros];
                 let attributes = [
-                    ("bits", Attr::Int(8)),
+                    ("bits", Attr::Int(matrix.bits as i64)),
                     ("block_size", Attr::Int(BLOCK as i64)),
                     ("gather_axis", Attr::Int(0)),
                     ("quantize_axis", Attr::Int(1)),
@@ -226,6 +241,7 @@ fn is_contrib(op: &str) -> bool {
             | "SkipSimplifiedLayerNormalization"
             | "FusedMatMul"
             | "QuickGelu"
+            | "FastGelu"
     )
 }
 

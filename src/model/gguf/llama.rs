@@ -1,4 +1,5 @@
-//! The llama architecture as an ONNX graph: grouped-query attention with rotary positions, RMS norms, a gated MLP.
+//! A decoder as an ONNX graph: grouped-query attention with rotary positions, RMS norms, a gated MLP, and what its
+//! architecture does differently.
 //!
 //! The signature is the usual one of decoders (`input_ids`, `past_key_values.N.key|value` in, `logits`,
 //! `present.N.key|value` out) but for two inputs. Instead of a mask come the two lengths that `GroupQueryAttention` makes
@@ -7,106 +8,21 @@
 
 use std::collections::HashSet;
 
+use super::architecture::Shape;
 use super::graph::{Attr, Edge, GraphBuilder, Matrix};
-use super::metadata::{Metadata, required};
 use super::proto::{Extent, FLOAT, INT32, INT64};
-use super::quant::BLOCK;
 use super::reader::Gguf;
+use super::rope::Rope;
 use super::weights::{Part, RowOrder};
 use crate::model::built::signature;
 use crate::{Error, Result};
 
-/// The sizes of a model, checked for what the operators can do.
-#[derive(Debug)]
-pub(super) struct Shape {
-    pub layers: usize,
-    pub context: usize,
-    pub width: usize,
-    pub hidden: usize,
-    pub heads: usize,
-    pub kv_heads: usize,
-    pub head_dim: usize,
-    pub vocabulary: usize,
-    epsilon: f32,
-    rope_base: f64,
-}
-
-/// Ceilings far above any model that runs on a CPU; they keep products of two sizes from overflowing, and what is
-/// computed and kept for each layer small.
-const MAX_LAYERS: usize = 256;
-const MAX_SIZE: usize = 1 << 20;
-const MAX_HEAD_DIM: usize = 1024;
-/// Positions × head size that the rotary tables are made for, 128 MiB of floats: 131,072 positions for heads of 128. A
-/// model that claims more is used with a shorter context.
-const MAX_ROTARY: usize = 1 << 24;
-
-impl Shape {
-    pub fn read(metadata: &Metadata, vocabulary: usize) -> Result<Self> {
-        refuse_scaled_rope(metadata)?;
-        let size = |key: &str, most: usize| -> Result<usize> {
-            let key = format!("llama.{key}");
-            let value = required(&key, metadata.unsigned(&key))?;
-            usize::try_from(value)
-                .ok()
-                .filter(|value| (1..=most).contains(value))
-                .ok_or_else(|| Error::model(format!("its metadata `{key}` is {value}; possible are 1 to {most}")))
-        };
-        let (width, heads) = (size("embedding_length", MAX_SIZE)?, size("attention.head_count", MAX_SIZE)?);
-        let kv_heads = match metadata.has("llama.attention.head_count_kv") {
-            true => size("attention.head_count_kv", MAX_SIZE)?,
-            false => heads,
-        };
-        let head_dim = width / heads;
-        if head_dim > MAX_HEAD_DIM {
-            return Err(Error::model(format!(
-                "its heads are {head_dim} wide (width {width}, {heads} heads); at most {MAX_HEAD_DIM} are possible"
-            )));
-        }
-        let shape = Self {
-            layers: size("block_count", MAX_LAYERS)?,
-            context: size("context_length", MAX_SIZE)?.min(MAX_ROTARY / head_dim.max(1)),
-            hidden: size("feed_forward_length", MAX_SIZE)?,
-            head_dim,
-            epsilon: required(EPSILON, metadata.float(EPSILON))? as f32,
-            rope_base: rope_base(metadata)?,
-            width,
-            heads,
-            kv_heads,
-            vocabulary,
-        };
-        let rotated = metadata.unsigned("llama.rope.dimension_count")?.unwrap_or(shape.head_dim as u64);
-        let whole = width.is_multiple_of(heads) && heads.is_multiple_of(kv_heads) && shape.head_dim.is_multiple_of(2);
-        let blocks = width.is_multiple_of(BLOCK) && shape.hidden.is_multiple_of(BLOCK);
-        if !whole || !blocks || rotated != shape.head_dim as u64 {
-            return Err(Error::model(format!(
-                "its sizes do not go together: width {width}, {heads} heads of which {kv_heads} for keys, MLP width {}, {rotated} rotated dimensions",
-                shape.hidden
-            )));
-        }
-        Ok(shape)
-    }
-}
-
-const EPSILON: &str = "llama.attention.layer_norm_rms_epsilon";
-const ROPE_BASE: &str = "llama.rope.freq_base";
-
-fn rope_base(metadata: &Metadata) -> Result<f64> {
-    match metadata.float(ROPE_BASE)?.unwrap_or(10_000.0) {
-        base if base.is_finite() && base > 0.0 => Ok(base),
-        base => Err(Error::model(format!("its metadata `{ROPE_BASE}` is {base}"))),
-    }
-}
-
-fn refuse_scaled_rope(metadata: &Metadata) -> Result<()> {
-    match metadata.text("llama.rope.scaling.type")? {
-        None | Some("none") => Ok(()),
-        Some(kind) => Err(Error::model(format!("its positions are scaled (`{kind}`), which is not supported yet"))),
-    }
-}
+/// The rotary divisors that some files hold as a tensor.
+pub(super) const ROPE_FACTORS: &str = "rope_freqs.weight";
 
 /// Adds the whole decoder to `graph`.
 pub(super) fn build(graph: &mut GraphBuilder, gguf: &Gguf, shape: &Shape) -> Result<()> {
-    let mut decoder = Decoder { graph, gguf, shape, used: HashSet::new() };
+    let mut decoder = Decoder { graph, gguf, shape, used: HashSet::from([ROPE_FACTORS.into()]) };
     decoder.ports();
     decoder.body()?;
     decoder.refuse_leftovers()
@@ -118,6 +34,15 @@ struct Decoder<'a> {
     shape: &'a Shape,
     used: HashSet<String>,
 }
+
+/// A matrix with what is added to its products.
+struct Linear {
+    matrix: Matrix,
+    bias: Option<Edge>,
+}
+
+/// A tensor's name without `.weight`, the order of its rows, and how many there are.
+type LinearPart<'a> = (&'a str, RowOrder, usize);
 
 impl Decoder<'_> {
     fn ports(&mut self) {
@@ -141,31 +66,44 @@ impl Decoder<'_> {
 
     fn body(&mut self) -> Result<()> {
         let (embedding, head) = self.vocabulary_matrices()?;
-        self.positions();
+        self.rotations();
         let mut residual = self.graph.gather(&embedding, signature::INPUT_IDS);
-        let first_norm = self.norm_weight("blk.0.attn_norm.weight")?;
-        let mut x = self.graph.node(
-            "SimplifiedLayerNormalization",
-            &[&residual, &first_norm],
-            &[("axis", Attr::Int(-1)), ("epsilon", Attr::Float(self.shape.epsilon)), ("stash_type", Attr::Int(1))],
-        );
+        if self.shape.architecture.scaled_embedding {
+            let scale = self.graph.floats("embedding.scale", &[], &[(self.shape.width as f32).sqrt()]);
+            residual = self.graph.node("Mul", &[&residual, &scale], &[]);
+        }
+        let first_norm = self.norm_weight("blk.0.attn_norm.weight", self.shape.width)?;
+        let mut x = self.norm(&residual, &first_norm);
         for layer in 0..self.shape.layers {
             let mut attended = self.attention(layer, &x)?;
             if layer + 1 == self.shape.layers {
                 // After the last attention no position depends on another: the rest is done for the kept ones only.
                 (attended, residual) = self.keep_last(&attended, &residual);
             }
-            let output = self.linear(layer, "attn_output", self.shape.width, self.shape.width)?;
-            let added = self.graph.multiply(&attended, &output);
+            let attended_width = self.shape.heads * self.shape.head_dim;
+            let output = self.linear(
+                &format!("layer.{layer}.attn_output"),
+                attended_width,
+                &[(&format!("blk.{layer}.attn_output"), RowOrder::Stored, self.shape.width)],
+            )?;
+            let added = self.apply(&attended, &output);
+            let added = self.post_norm(&added, &format!("blk.{layer}.post_attention_norm.weight"))?;
             x = self.add_and_norm(&mut residual, &added, &format!("blk.{layer}.ffn_norm.weight"))?;
             let added = self.mlp(layer, &x)?;
+            let added = self.post_norm(&added, &format!("blk.{layer}.post_ffw_norm.weight"))?;
             let norm = match layer + 1 == self.shape.layers {
                 true => "output_norm.weight".into(),
                 false => format!("blk.{}.attn_norm.weight", layer + 1),
             };
             x = self.add_and_norm(&mut residual, &added, &norm)?;
         }
-        self.graph.multiply(&x, head.as_ref().unwrap_or(&embedding));
+        let logits = self.graph.multiply(&x, head.as_ref().unwrap_or(&embedding), None);
+        if let Some(cap) = self.shape.logits_cap {
+            let cap = self.graph.floats("logits.cap", &[], &[cap]);
+            let small = self.graph.node("Div", &[&logits, &cap], &[]);
+            let capped = self.graph.node("Tanh", &[&small], &[]);
+            self.graph.node("Mul", &[&capped, &cap], &[]);
+        }
         self.graph.rename_last_output(signature::LOGITS);
         Ok(())
     }
@@ -182,76 +120,129 @@ impl Decoder<'_> {
         Ok((embedding, Some(self.graph.matrix("head", vec![part]))))
     }
 
-    /// The tables of the rotation.
-    fn positions(&mut self) {
-        let (context, half, base) = (self.shape.context, self.shape.head_dim / 2, self.shape.rope_base);
-        let divisors: Vec<f64> = (0..half).map(|i| base.powf((2 * i) as f64 / (2 * half) as f64)).collect();
-        let angles = (0..context).flat_map(|position| divisors.iter().map(move |divisor| position as f64 / divisor));
-        let (sines, cosines): (Vec<f32>, Vec<f32>) =
-            angles.map(|angle| (angle.sin() as f32, angle.cos() as f32)).unzip();
-        self.graph.floats("cosines", &[context, half], &cosines);
-        self.graph.floats("sines", &[context, half], &sines);
+    /// The tables of the rotations.
+    fn rotations(&mut self) {
+        self.rotation("", &self.shape.rope);
+        if let Some(base) = self.shape.window_rope_base {
+            self.rotation("window.", &Rope::unscaled(base));
+        }
+    }
+
+    /// The tables of one rotation.
+    fn rotation(&mut self, prefix: &str, rope: &Rope) {
+        let (context, head_dim) = (self.shape.context, self.shape.head_dim);
+        let (sines, cosines) = rope.tables(context, head_dim);
+        self.graph.floats(&format!("{prefix}cosines"), &[context, head_dim / 2], &cosines);
+        self.graph.floats(&format!("{prefix}sines"), &[context, head_dim / 2], &sines);
     }
 
     fn attention(&mut self, layer: usize, x: &str) -> Result<Edge> {
         let Shape { width, heads, kv_heads, head_dim, .. } = *self.shape;
-        let rotary = RowOrder::RotaryHalves { head_dim };
-        let tensor = |kind: &str| format!("blk.{layer}.attn_{kind}.weight");
-        let parts = vec![
-            self.part(&tensor("q"), rotary, &[width, width])?,
-            self.part(&tensor("k"), rotary, &[width, kv_heads * head_dim])?,
-            self.part(&tensor("v"), RowOrder::Stored, &[width, kv_heads * head_dim])?,
-        ];
-        let matrix = self.graph.matrix(&format!("layer.{layer}.qkv"), parts);
-        let qkv = self.graph.multiply(x, &matrix);
+        let rotary = self.shape.rotary_rows();
+        let tensor = |kind: &str| format!("blk.{layer}.attn_{kind}");
+        let qkv = self.linear(
+            &format!("layer.{layer}.qkv"),
+            width,
+            &[
+                (&tensor("q"), rotary, heads * head_dim),
+                (&tensor("k"), rotary, kv_heads * head_dim),
+                (&tensor("v"), RowOrder::Stored, kv_heads * head_dim),
+            ],
+        )?;
+        let qkv = self.apply(x, &qkv);
+        let [query, key, value] = match self.shape.architecture.head_norms {
+            true => self.normed_heads(layer, &qkv)?,
+            false => [qkv, String::new(), String::new()],
+        };
         let [past_key, past_value] = signature::CACHE_PARTS.map(|part| signature::past(layer, part));
-        let [key, value] = signature::CACHE_PARTS.map(|part| signature::present(layer, part));
+        let present = signature::CACHE_PARTS.map(|part| signature::present(layer, part));
         let attended = format!("attended_{layer}");
-        self.graph.node_to(
-            "GroupQueryAttention",
-            &[
-                &qkv,
-                "",
-                "",
-                &past_key,
-                &past_value,
-                signature::LAST_POSITION,
-                signature::TOTAL_LENGTH,
-                "cosines",
-                "sines",
-            ],
-            &[&attended, &key, &value],
-            &[
-                ("num_heads", Attr::Int(heads as i64)),
-                ("kv_num_heads", Attr::Int(kv_heads as i64)),
-                ("do_rotary", Attr::Int(1)),
-                ("rotary_interleaved", Attr::Int(0)),
-                ("scale", Attr::Float((head_dim as f32).sqrt().recip())),
-            ],
-        );
+        let (rotated, windowed) = (self.shape.is_rotated(layer), self.shape.is_windowed(layer));
+        let (cosines, sines) = match (rotated, windowed && self.shape.window_rope_base.is_some()) {
+            (false, _) => ("", ""),
+            (true, false) => ("cosines", "sines"),
+            (true, true) => ("window.cosines", "window.sines"),
+        };
+        let (last, total) = (signature::LAST_POSITION, signature::TOTAL_LENGTH);
+        let inputs = [&query, &key, &value, &past_key, &past_value, last, total, cosines, sines];
+        let mut attributes = vec![
+            ("num_heads", Attr::Int(heads as i64)),
+            ("kv_num_heads", Attr::Int(kv_heads as i64)),
+            ("do_rotary", Attr::Int(rotated.into())),
+            ("rotary_interleaved", Attr::Int(0)),
+            ("scale", Attr::Float(self.shape.attention_scale())),
+        ];
+        if let Some(window) = self.shape.window.filter(|_| windowed) {
+            attributes.push(("local_window_size", Attr::Int(window as i64)));
+        }
+        if let Some(cap) = self.shape.attention_cap {
+            attributes.push(("softcap", Attr::Float(cap)));
+        }
+        let inputs = &inputs[..if rotated { 9 } else { 7 }];
+        self.graph.node_to("GroupQueryAttention", inputs, &[&attended, &present[0], &present[1]], &attributes);
         Ok(attended)
+    }
+
+    /// Query, key and value apart, the first two with each head normed.
+    fn normed_heads(&mut self, layer: usize, qkv: &str) -> Result<[Edge; 3]> {
+        let Shape { heads, kv_heads, head_dim, .. } = *self.shape;
+        let widths = [heads, kv_heads, kv_heads].map(|heads| (heads * head_dim) as i64);
+        let widths = self.graph.ints("head_widths", &[3], &widths);
+        let [query, key, value] = ["query", "key", "value"].map(|part| format!("{part}_{layer}"));
+        self.graph.node_to("Split", &[qkv, &widths], &[&query, &key, &value], &[("axis", Attr::Int(-1))]);
+        let apart = self.graph.ints("heads_apart", &[4], &[0, 0, -1, head_dim as i64]);
+        let together = self.graph.ints("heads_together", &[3], &[0, 0, -1]);
+        let mut norm = |x: &str, kind: &str| -> Result<Edge> {
+            let weight = self.norm_weight(&format!("blk.{layer}.attn_{kind}_norm.weight"), head_dim)?;
+            let split = self.graph.node("Reshape", &[x, &apart], &[]);
+            let normed = self.norm(&split, &weight);
+            Ok(self.graph.node("Reshape", &[&normed, &together], &[]))
+        };
+        Ok([norm(&query, "q")?, norm(&key, "k")?, value])
     }
 
     fn mlp(&mut self, layer: usize, x: &str) -> Result<Edge> {
         let (width, hidden) = (self.shape.width, self.shape.hidden);
-        let parts = vec![
-            self.part(&format!("blk.{layer}.ffn_gate.weight"), RowOrder::Stored, &[width, hidden])?,
-            self.part(&format!("blk.{layer}.ffn_up.weight"), RowOrder::Stored, &[width, hidden])?,
-        ];
-        let matrix = self.graph.matrix(&format!("layer.{layer}.gate_up"), parts);
-        let both = self.graph.multiply(x, &matrix);
+        let tensor = |kind: &str| format!("blk.{layer}.ffn_{kind}");
+        let gate_up = self.linear(
+            &format!("layer.{layer}.gate_up"),
+            width,
+            &[(&tensor("gate"), RowOrder::Stored, hidden), (&tensor("up"), RowOrder::Stored, hidden)],
+        )?;
+        let both = self.apply(x, &gate_up);
         let (gate, up) = (format!("gate_{layer}"), format!("up_{layer}"));
         self.graph.node_to("Split", &[&both], &[&gate, &up], &[("axis", Attr::Int(-1)), ("num_outputs", Attr::Int(2))]);
-        // x × sigmoid(x), under the name that ONNX Runtime fuses it to.
-        let silu = self.graph.node("QuickGelu", &[&gate], &[("alpha", Attr::Float(1.0))]);
-        let gated = self.graph.node("Mul", &[&silu, &up], &[]);
-        let down = self.linear(layer, "ffn_down", hidden, width)?;
-        Ok(self.graph.multiply(&gated, &down))
+        let gate = match self.shape.architecture.gelu {
+            true => self.graph.node("FastGelu", &[&gate], &[]),
+            // x × sigmoid(x), under the name that ONNX Runtime fuses it to.
+            false => self.graph.node("QuickGelu", &[&gate], &[("alpha", Attr::Float(1.0))]),
+        };
+        let gated = self.graph.node("Mul", &[&gate, &up], &[]);
+        let down =
+            self.linear(&format!("layer.{layer}.ffn_down"), hidden, &[(&tensor("down"), RowOrder::Stored, width)])?;
+        Ok(self.apply(&gated, &down))
+    }
+
+    fn norm(&mut self, x: &str, weight: &str) -> Edge {
+        self.graph.node(
+            "SimplifiedLayerNormalization",
+            &[x, weight],
+            &[("axis", Attr::Int(-1)), ("epsilon", Attr::Float(self.shape.epsilon)), ("stash_type", Attr::Int(1))],
+        )
+    }
+
+    /// What is to be added, normed if the architecture does that.
+    fn post_norm(&mut self, added: &str, weight: &str) -> Result<Edge> {
+        if !self.shape.architecture.post_norms {
+            return Ok(added.into());
+        }
+        let weight = self.norm_weight(weight, self.shape.width)?;
+        Ok(self.norm(added, &weight))
     }
 
     /// Adds to the residual stream and norms the sum.
     fn add_and_norm(&mut self, residual: &mut Edge, added: &str, weight: &str) -> Result<Edge> {
-        let weight = self.norm_weight(weight)?;
+        let weight = self.norm_weight(weight, self.shape.width)?;
         let (normed, sum) = (format!("{weight}.normed"), format!("{weight}.sum"));
         self.graph.node_to(
             "SkipSimplifiedLayerNormalization",
@@ -274,15 +265,43 @@ impl Decoder<'_> {
         (keep(a), keep(b))
     }
 
-    fn linear(&mut self, layer: usize, kind: &str, row_len: usize, rows: usize) -> Result<Matrix> {
-        let part = self.part(&format!("blk.{layer}.{kind}.weight"), RowOrder::Stored, &[row_len, rows])?;
-        Ok(self.graph.matrix(&format!("layer.{layer}.{kind}"), vec![part]))
+    /// The parts' matrices one below the other, with their biases if the file has any.
+    fn linear(&mut self, name: &str, row_len: usize, parts: &[LinearPart<'_>]) -> Result<Linear> {
+        let mut weights = Vec::with_capacity(parts.len());
+        for &(tensor, order, rows) in parts {
+            weights.push(self.part(&format!("{tensor}.weight"), order, &[row_len, rows])?);
+        }
+        let matrix = self.graph.matrix(name, weights);
+        if parts.iter().all(|(tensor, ..)| self.gguf.tensor(&format!("{tensor}.bias")).is_none()) {
+            return Ok(Linear { matrix, bias: None });
+        }
+        let mut biases = Vec::with_capacity(parts.len());
+        for &(tensor, order, rows) in parts {
+            let mut part = self.float_part(&format!("{tensor}.bias"), order, &[rows])?;
+            // One number for each row of the matrix, in the order of those.
+            part.tensor.dims = vec![1, rows];
+            biases.push(part);
+        }
+        let bias = self.graph.vector(&format!("{name}.bias"), biases);
+        Ok(Linear { matrix, bias: Some(bias) })
     }
 
-    fn norm_weight(&mut self, name: &str) -> Result<Edge> {
-        let width = self.shape.width;
-        let part = self.part(name, RowOrder::Stored, &[width])?;
-        Ok(self.graph.tensor(part, &[width]))
+    fn apply(&mut self, x: &str, linear: &Linear) -> Edge {
+        self.graph.multiply(x, &linear.matrix, linear.bias.as_deref())
+    }
+
+    fn norm_weight(&mut self, name: &str, width: usize) -> Result<Edge> {
+        let part = self.float_part(name, RowOrder::Stored, &[width])?;
+        Ok(self.graph.vector(name, vec![part]))
+    }
+
+    /// A part that is not in blocks.
+    fn float_part(&mut self, name: &str, order: RowOrder, dims: &[usize]) -> Result<Part> {
+        let part = self.part(name, order, dims)?;
+        match part.tensor.kind.granularity() {
+            1 => Ok(part),
+            _ => Err(Error::model(format!("tensor `{name}` is quantised, which norms and biases never are"))),
+        }
     }
 
     fn part(&mut self, name: &str, order: RowOrder, dims: &[usize]) -> Result<Part> {
@@ -300,7 +319,8 @@ impl Decoder<'_> {
         match self.gguf.tensor_names().find(|name| !self.used.contains(*name)) {
             None => Ok(()),
             Some(name) => Err(Error::model(format!(
-                "it holds the tensor `{name}`, which plain llama models do not have: this variant is not supported"
+                "it holds the tensor `{name}`, which plain `{}` models do not have: this variant is not supported",
+                self.shape.architecture.name
             ))),
         }
     }

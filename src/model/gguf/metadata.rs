@@ -39,10 +39,6 @@ impl Metadata {
         }
     }
 
-    pub fn has(&self, key: &str) -> bool {
-        self.0.contains_key(key)
-    }
-
     pub fn unsigned(&self, key: &str) -> Result<Option<u64>> {
         self.get(key, "a whole number", |value| match *value {
             Value::Unsigned(n) => Some(n),

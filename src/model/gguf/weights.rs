@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::ops::Range;
 
-use super::quant::{BLOCK, SYMMETRIC};
+use super::quant::{BLOCK, SYMMETRIC, TensorType, q4_0_to_4_bits};
 use super::reader::{Gguf, TensorEntry};
 use crate::{Cancel, Error, Progress, Result, Step};
 
@@ -54,9 +54,11 @@ impl RowOrder {
     }
 }
 
-/// Where an 8-bit matrix goes: bytes, a scale for each block, and zero points unless all are symmetric.
+/// Where a matrix of blocks goes: its numbers, a scale for each block, and zero points unless all are symmetric.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct EightBits {
+pub(super) struct Blocks {
+    /// 8, or 4 with two numbers to a byte.
+    pub bits: usize,
     pub bytes: u64,
     pub scales: u64,
     pub zeros: Option<u64>,
@@ -64,7 +66,7 @@ pub(super) struct EightBits {
 
 #[derive(Debug)]
 enum Fill {
-    EightBits { parts: Vec<Part>, at: EightBits },
+    Blocks { parts: Vec<Part>, at: Blocks },
     Floats { parts: Vec<Part>, at: u64 },
     Ready { bytes: Vec<u8>, at: u64 },
 }
@@ -76,16 +78,19 @@ pub(super) struct DataFile {
 }
 
 impl DataFile {
-    /// Plans an 8-bit matrix of `rows` × `row_len` weights.
-    pub fn eight_bits(&mut self, parts: Vec<Part>, rows: usize, row_len: usize) -> EightBits {
+    /// Plans a matrix of `rows` × `row_len` weights in blocks: of 4 bits if it may be and all its parts are, of 8 if not.
+    pub fn blocks(&mut self, parts: Vec<Part>, rows: usize, row_len: usize, may_be_4_bits: bool) -> Blocks {
         let blocks = rows * row_len / BLOCK;
         let symmetric = parts.iter().all(|part| part.tensor.kind.is_symmetric());
-        let at = EightBits {
-            bytes: self.reserve(rows * row_len),
+        let four = may_be_4_bits && parts.iter().all(|part| part.tensor.kind == TensorType::Q4_0);
+        let bits = if four { 4 } else { 8 };
+        let at = Blocks {
+            bits,
+            bytes: self.reserve(rows * row_len * bits / 8),
             scales: self.reserve(blocks * 4),
             zeros: (!symmetric).then(|| self.reserve(blocks)),
         };
-        self.fills.push(Fill::EightBits { parts, at });
+        self.fills.push(Fill::Blocks { parts, at });
         at
     }
 
@@ -117,7 +122,7 @@ impl DataFile {
         filler.file.set_len(self.len).map_err(unwritable)?;
         for fill in self.fills {
             match fill {
-                Fill::EightBits { parts, at } => filler.eight_bits(&parts, at)?,
+                Fill::Blocks { parts, at } => filler.blocks(&parts, at)?,
                 Fill::Floats { parts, at } => filler.floats(&parts, at)?,
                 Fill::Ready { bytes, at } => filler.put(at, &bytes)?,
             }
@@ -136,20 +141,26 @@ struct Filler<'a> {
 }
 
 impl Filler<'_> {
-    fn eight_bits(&mut self, parts: &[Part], mut at: EightBits) -> Result<()> {
+    fn blocks(&mut self, parts: &[Part], mut at: Blocks) -> Result<()> {
         let (mut bytes, mut scales, mut zeros) = (Vec::new(), Vec::new(), Vec::new());
         for part in parts {
+            let kind = part.tensor.kind;
             for rows in chunks(part) {
-                let count = rows.len() * part.tensor.row_len();
-                bytes.resize(count, 0);
+                bytes.resize(rows.len() * part.tensor.row_len() * at.bits / 8, 0);
                 scales.clear();
                 zeros.clear();
-                let mut out = bytes.chunks_exact_mut(BLOCK);
+                let mut out = bytes.chunks_exact_mut(kind.unit() * at.bits / 8);
                 self.each_row(part, rows, |raw| {
-                    for block in raw.chunks_exact(part.tensor.kind.block_bytes()) {
-                        let affine = part.tensor.kind.to_8_bits(block, out.next().expect("as many blocks as counted"));
-                        scales.extend(affine.scale.to_le_bytes());
-                        zeros.push(affine.zero);
+                    for unit in raw.chunks_exact(kind.unit_bytes()) {
+                        let out = out.next().expect("as many units as counted");
+                        if at.bits == 4 {
+                            scales.extend(q4_0_to_4_bits(unit, out).to_le_bytes());
+                            continue;
+                        }
+                        kind.to_8_bits(unit, out, |affine| {
+                            scales.extend(affine.scale.to_le_bytes());
+                            zeros.push(affine.zero);
+                        });
                     }
                 })?;
                 self.put(at.bytes, &bytes)?;
@@ -218,7 +229,6 @@ fn unwritable(error: std::io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::Fixture;
-    use super::super::quant::TensorType;
     use super::*;
 
     #[test]
@@ -254,8 +264,8 @@ mod tests {
         let mut data = DataFile::default();
         data.ready(vec![1, 2, 3]);
         let floats = data.floats(parts.clone(), 6 * 64);
-        let eight = data.eight_bits(parts, 6, 64);
-        assert_eq!((floats, eight.bytes % ALIGNMENT, eight.scales % ALIGNMENT), (64, 0, 0));
+        let eight = data.blocks(parts, 6, 64, true);
+        assert_eq!((floats, eight.bits, eight.bytes % ALIGNMENT, eight.scales % ALIGNMENT), (64, 8, 0, 0));
         assert_eq!(eight.zeros, None);
         let len = data.len() as usize;
         let out = tempfile::NamedTempFile::new().unwrap();

@@ -171,7 +171,7 @@ impl Model for LocalModel {
             text: String::new(),
             tokens: 0,
             most: prompt.max_tokens.min(n_ctx - prompt_tokens),
-            stream: self.tokenizer.stream(),
+            stream: self.tokenizer.stream(prompt.prefill),
             stop: StopTexts::new(prompt.stop),
             on_text,
         };
