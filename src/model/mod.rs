@@ -1,10 +1,15 @@
 //! Models that continue a conversation. The loop knows only the [`Model`] trait; each implementation lives in its own room.
 
 mod built;
+mod choice;
 mod gguf;
+mod hub;
+mod identity;
 mod name;
+mod notes;
 mod onnx;
 mod open;
+pub(crate) mod recommended;
 mod sampler;
 mod scripted;
 mod stop;
