@@ -51,8 +51,10 @@ impl Identity {
         }
         let mut hasher = blake3::Hasher::new();
         hasher.update(name_of(path).as_bytes());
-        each_chunk(&mut file, facts.len(), progress, cancel, &mut |chunk| drop(hasher.update(chunk)))
-            .map_err(|error| error.of(path))?;
+        each_chunk(&mut file, facts.len(), progress, cancel, &mut |chunk| {
+            hasher.update(chunk);
+        })
+        .map_err(|error| error.of(path))?;
         let digest = hasher.finalize().to_hex()[..32].to_owned();
         let settled = facts.modified().is_ok_and(|time| time + SETTLED < SystemTime::now());
         if let Some(place) = place.filter(|_| settled && file.metadata().is_ok_and(|now| fingerprint(&now) == seen)) {
