@@ -42,6 +42,11 @@ pub fn tool(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_slm-code-interpreter"));
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.env_remove("SLM_CODE_INTERPRETER_LOG").env_remove("SLM_CODE_INTERPRETER_MODEL");
+    // No test of the program meets the real hub, or what is fetched from it.
+    for name in ["HF_TOKEN", "HF_HUB_OFFLINE", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"] {
+        command.env_remove(name);
+    }
+    command.env("HF_ENDPOINT", "http://127.0.0.1:9").env("HF_HOME", "/nowhere/at/all");
     command
 }
 

@@ -17,9 +17,9 @@ pub struct Consent {
 /// What is known before anybody is asked.
 #[derive(Clone, Copy, Debug)]
 struct Facts {
+    /// Said on the command line.
     yes: bool,
-    /// A model is named, or the recommended one is at hand already.
-    decided: bool,
+    at_hand: bool,
     offline: bool,
     can_ask: bool,
     declined: bool,
@@ -35,7 +35,7 @@ enum Step {
 
 fn step(facts: Facts) -> Step {
     match facts {
-        Facts { decided: true, .. } | Facts { offline: true, .. } => Step::Leave,
+        Facts { at_hand: true, .. } | Facts { offline: true, .. } => Step::Leave,
         Facts { yes: true, .. } => Step::Fetch,
         Facts { can_ask: true, declined: false, .. } => Step::Ask,
         _ => Step::Leave,
@@ -45,15 +45,18 @@ fn step(facts: Facts) -> Step {
 impl Consent {
     /// Names the recommended model in `config` if that is wanted and can be. False: it was wanted and is not to be had.
     pub fn settle(&self, console: &Console, config: &mut Config, cancel: &Cancel) -> Result<bool> {
+        if config.model.is_some() {
+            return Ok(true);
+        }
         let facts = Facts {
             yes: self.yes,
-            decided: config.model.is_some() || recommended::is_at_hand(config),
+            at_hand: recommended::is_at_hand(config),
             offline: recommended::is_offline(config),
             can_ask: console.can_ask(),
             declined: recommended::was_declined(config),
         };
         let wanted = match step(facts) {
-            Step::Leave => return Ok(facts.decided || !facts.yes),
+            Step::Leave => return Ok(facts.at_hand || !facts.yes),
             Step::Fetch => true,
             Step::Ask => ask(console, config, cancel)?,
         };
@@ -92,16 +95,16 @@ mod tests {
 
     #[test]
     fn nobody_is_surprised() {
-        let facts = Facts { yes: false, decided: false, offline: false, can_ask: true, declined: false };
+        let facts = Facts { yes: false, at_hand: false, offline: false, can_ask: true, declined: false };
         assert_eq!(step(facts), Step::Ask);
         assert_eq!(step(Facts { can_ask: false, ..facts }), Step::Leave);
         assert_eq!(step(Facts { declined: true, ..facts }), Step::Leave);
         assert_eq!(step(Facts { offline: true, ..facts }), Step::Leave);
-        assert_eq!(step(Facts { decided: true, ..facts }), Step::Leave);
+        assert_eq!(step(Facts { at_hand: true, ..facts }), Step::Leave);
         let yes = Facts { yes: true, ..facts };
         assert_eq!(step(yes), Step::Fetch);
         assert_eq!(step(Facts { can_ask: false, declined: true, ..yes }), Step::Fetch);
         assert_eq!(step(Facts { offline: true, ..yes }), Step::Leave);
-        assert_eq!(step(Facts { decided: true, ..yes }), Step::Leave);
+        assert_eq!(step(Facts { at_hand: true, ..yes }), Step::Leave);
     }
 }

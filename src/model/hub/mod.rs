@@ -95,7 +95,7 @@ impl Hub {
     pub fn known(&self, name: &HubName) -> Option<Plan> {
         let layout = self.layout(name);
         let commit = layout.commit(&name.revision);
-        if let Some(Noted { repo, revision, listing }) = self.notes.read(&note_name(name))
+        if let Some(Noted { repo, revision, listing }) = self.notes.read(&self.note_name(name))
             && (&repo, &revision) == (&name.repo, &name.revision)
             // Another tool may have fetched a newer commit of the branch since.
             && commit.as_ref().is_none_or(|commit| *commit == listing.commit)
@@ -258,18 +258,19 @@ impl Hub {
 
     fn note(&self, name: &HubName, listing: &Listing) {
         let (repo, revision) = (name.repo.clone(), name.revision.clone());
-        self.notes.write(&note_name(name), &Noted { repo, revision, listing: listing.clone() });
+        self.notes.write(&self.note_name(name), &Noted { repo, revision, listing: listing.clone() });
+    }
+
+    /// What is known of one cache is not of another.
+    fn note_name(&self, name: &HubName) -> String {
+        let file = name.file.as_deref().filter(|file| is_gguf(file)).unwrap_or_default();
+        let text = format!("{}\n{}\n{}\n{file}", self.place.cache.display(), name.repo, name.revision);
+        format!("hub-{}", &blake3::hash(text.as_bytes()).to_hex()[..32])
     }
 
     fn told(&self, name: &HubName, trouble: Trouble) -> Error {
         trouble.error(&name.repo, &format!("{}/{}", self.client.endpoint, name.repo), self.client.has_token())
     }
-}
-
-fn note_name(name: &HubName) -> String {
-    let file = name.file.as_deref().filter(|file| is_gguf(file)).unwrap_or_default();
-    let digest = blake3::hash(format!("{}\n{}\n{file}", name.repo, name.revision).as_bytes());
-    format!("hub-{}", &digest.to_hex()[..32])
 }
 
 /// The path of a file on the hub.

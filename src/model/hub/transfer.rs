@@ -221,3 +221,17 @@ fn on_disk(place: &Path, error: &std::io::Error) -> Error {
     };
     Error::unavailable(error).context(place.display()).advise(advice)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_says_what_helps() {
+        let told = |kind: ErrorKind| on_disk(Path::new("/hub"), &kind.into());
+        let full = told(ErrorKind::StorageFull);
+        assert!(full.is_unavailable() && full.to_string().starts_with("/hub: "), "{full:?}");
+        assert!(full.advice().unwrap().contains("make room") && full.advice().unwrap().contains("goes on from there"));
+        assert!(told(ErrorKind::PermissionDenied).advice().unwrap().contains("HF_HOME"));
+    }
+}
