@@ -299,7 +299,9 @@ fn nobody_there_is_told_at_once() {
     assert_eq!(bench.told(), "");
     // Who speaks no TLS where it is expected.
     let hub = bench.hub_at(&bench.server.url().replace("http:", "https:"), false);
-    assert!(bench.fetch_as(&hub, REPO, &Cancel::new()).unwrap_err().is_unavailable());
+    let error = bench.fetch_as(&hub, REPO, &Cancel::new()).unwrap_err();
+    assert!(error.is_unavailable() && error.to_string().contains("no secure connection"), "{error}");
+    assert_eq!(bench.told(), "", "nothing of this passes");
 }
 
 /// The same file from another address, as large files come; its server notes what it is sent.

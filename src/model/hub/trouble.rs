@@ -9,7 +9,7 @@ use crate::Error;
 pub(super) enum Trouble {
     /// No connection came about: no network, no such host, nobody listens.
     Unreachable(String),
-    /// The other side could not prove who it is.
+    /// The other side could not prove who it is, or speaks something else.
     Tls(String),
     /// Nothing came for as long as may be waited.
     Silent,
@@ -41,7 +41,7 @@ impl Trouble {
     pub fn what(&self) -> String {
         match self {
             Self::Unreachable(why) => format!("the hub cannot be reached: {why}"),
-            Self::Tls(why) => format!("the hub's certificate is not accepted: {why}"),
+            Self::Tls(why) => format!("no secure connection to the hub comes about: {why}"),
             Self::Silent => "the hub stopped answering".into(),
             Self::Cut(why) => format!("the connection was cut: {why}"),
             Self::Status { code: 429, .. } => "the hub is asked too often (429)".into(),

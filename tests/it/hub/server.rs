@@ -165,6 +165,11 @@ impl State {
                 return Ok(None);
             }
             head.push(byte[0]);
+            if head.len() == 4 && head != b"GET " {
+                // Whoever speaks TLS here waits for an answer of the same kind.
+                write_head(stream, 400, &[], 0)?;
+                return Ok(None);
+            }
         }
         let head = String::from_utf8_lossy(&head).into_owned();
         let header = |name: &str| {
