@@ -212,7 +212,7 @@ impl Builder {
         self
     }
 
-    /// A built-in name, a `.gguf` file, a model folder, or `scripted:FILE.jsonl`.
+    /// A built-in name, a `.gguf` file, `org/name[:file]` on the hub, a model folder, or `scripted:FILE.jsonl`.
     pub fn model(mut self, model: impl Into<String>) -> Self {
         self.overrides.model = Some(model.into());
         self

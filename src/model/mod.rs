@@ -1,12 +1,17 @@
 //! Models that continue a conversation. The loop knows only the [`Model`] trait; each implementation lives in its own room.
 
 mod built;
+mod choice;
 mod gguf;
+mod hub;
+mod identity;
 mod local;
 mod name;
+mod notes;
 mod onnx;
 mod open;
 mod openai;
+pub(crate) mod recommended;
 mod sampler;
 mod scripted;
 mod stop;

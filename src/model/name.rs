@@ -3,27 +3,32 @@
 use std::path::{Path, PathBuf};
 
 use super::built;
+use super::choice::is_gguf;
+use super::hub::HubName;
 use crate::{Error, Result};
 
 /// The name of the embedded default.
 pub(crate) const EMBEDDED: &str = "smollm2-135m-instruct";
 
-const POSSIBLE: &str =
-    "name smollm2-135m-instruct, a .gguf file, a folder with a model built by this program, or scripted:FILE.jsonl";
+const POSSIBLE: &str = "name smollm2-135m-instruct, a .gguf file, org/name[:file] on the hub, a folder with a model built by this program, \
+                        or scripted:FILE.jsonl";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ModelName {
+    /// None was named.
+    Default,
     Embedded,
     Gguf(PathBuf),
     /// A folder that holds what we built from a GGUF.
     Folder(PathBuf),
     Script(PathBuf),
+    Hub(HubName),
 }
 
 impl ModelName {
     /// Reads a name; looks at the disk only to tell files from folders.
     pub fn parse(name: Option<&str>) -> Result<Self> {
-        let Some(name) = name else { return Ok(Self::Embedded) };
+        let Some(name) = name else { return Ok(Self::Default) };
         if name.eq_ignore_ascii_case(EMBEDDED) {
             return Ok(Self::Embedded);
         }
@@ -37,7 +42,12 @@ impl ModelName {
                 false => Err(refused(format!("the folder `{name}` holds no model built by this program"))),
             };
         }
-        if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gguf")) {
+        // A file that is here comes before one that is on the hub.
+        let hub = HubName::parse(name).filter(|hub| !path.exists() && (hub.file.is_some() || !is_gguf(name)));
+        if let Some(hub) = hub {
+            return Ok(Self::Hub(hub));
+        }
+        if is_gguf(name) {
             return match path.is_file() {
                 true => Ok(Self::Gguf(path.into())),
                 false => Err(refused(format!("there is no file `{name}`"))),
@@ -46,21 +56,8 @@ impl ModelName {
         if path.is_file() {
             return Err(refused(format!("the file `{name}` is not a .gguf file")));
         }
-        if is_hub_name(name) {
-            return Err(refused(format!("`{name}` looks like a model on the hub, which is not supported yet")));
-        }
         Err(refused(format!("there is no model `{name}`")))
     }
-}
-
-/// `org/name`, perhaps with `:file`.
-fn is_hub_name(name: &str) -> bool {
-    let name = name.split(':').next().unwrap_or_default();
-    let part = |part: &str| {
-        part.starts_with(|first: char| first.is_ascii_alphanumeric())
-            && part.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
-    };
-    name.split_once('/').is_some_and(|(org, model)| part(org) && part(model))
 }
 
 fn refused(what: String) -> Error {
@@ -79,7 +76,7 @@ mod tests {
 
     #[test]
     fn names_are_told_apart() {
-        assert_eq!(ModelName::parse(None).unwrap(), ModelName::Embedded);
+        assert_eq!(ModelName::parse(None).unwrap(), ModelName::Default);
         assert_eq!(ModelName::parse(Some("SmolLM2-135M-Instruct")).unwrap(), ModelName::Embedded);
         assert_eq!(ModelName::parse(Some("scripted:a.jsonl")).unwrap(), ModelName::Script("a.jsonl".into()));
         let folder = tempfile::tempdir().unwrap();
@@ -92,9 +89,19 @@ mod tests {
     }
 
     #[test]
+    fn two_names_with_a_slash_are_on_the_hub_unless_they_are_here() {
+        for name in ["Qwen/Qwen2.5-Coder-0.5B-Instruct", "Qwen/Qwen2.5@v1:onnx/model.onnx", "a/b:x.gguf"] {
+            assert_eq!(ModelName::parse(Some(name)).unwrap(), ModelName::Hub(HubName::parse(name).unwrap()));
+        }
+        // Tests run in the package's own folder.
+        assert!(refusal("src/model").contains("holds no model"));
+        assert!(refusal("src/lib.rs").contains("not a .gguf"));
+        assert!(refusal("a/b/c").contains("no model"));
+    }
+
+    #[test]
     fn what_is_not_possible_says_what_is() {
-        assert!(refusal("Qwen/Qwen2.5-Coder-0.5B-Instruct").contains("not supported yet"));
-        assert!(refusal("Qwen/Qwen2.5:onnx/model.onnx").contains("not supported yet"));
+        assert!(refusal("folder/no-such.gguf").contains("no file"));
         assert!(refusal("no-such.gguf").contains("no file"));
         assert!(refusal("gpt-5").contains("no model"));
         assert!(refusal("/no/such/thing").contains("no model"));

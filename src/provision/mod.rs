@@ -18,7 +18,7 @@ pub(crate) use artefact::{MODEL, MODEL_GGUF, MPL_DATA, ONNXRUNTIME, PYTHON, PYTH
 pub(crate) use cache::{Cache, Folder};
 pub(crate) use fetch::{fetch, fetch_onnxruntime};
 pub(crate) use inventory::Item;
-pub(crate) use platform::not_ours_nor_roots;
+pub(crate) use platform::{Fingerprint, fingerprint, fingerprint_suffices, not_ours_nor_roots};
 
 /// As shops count them: a thousand thousand bytes.
 fn megabytes(bytes: u64) -> String {

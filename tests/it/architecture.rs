@@ -75,7 +75,7 @@ fn one_room_knows_onnx_runtime() {
 
 #[test]
 fn one_room_knows_the_http_client() {
-    only_in(&["ureq::"], &["model/openai/"]);
+    only_in(&["ureq::"], &["model/hub/", "model/openai/"]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 // The writer that the unit tests use, too.
 #[path = "../../src/model/gguf/fixture.rs"]
-mod fixture;
+pub mod fixture;
 #[path = "../../src/model/gguf/tiny.rs"]
 #[expect(dead_code, reason = "the lying files are the unit tests'")]
 mod tiny;

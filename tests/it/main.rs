@@ -14,6 +14,8 @@ mod files;
 mod gguf;
 /// The daemon, over raw connections.
 mod http;
+/// Models from the hub, from a server of the tests' own.
+mod hub;
 /// Sessions and their ends, through the library's public API.
 mod library;
 /// The in-process model against llama.cpp and against its own full-precision build.

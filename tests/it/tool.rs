@@ -43,6 +43,11 @@ pub fn tool(arguments: &[&str]) -> Command {
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.env_remove("SLM_CODE_INTERPRETER_LOG").env_remove("SLM_CODE_INTERPRETER_MODEL");
     command.env_remove("SLM_CODE_INTERPRETER_BASE_URL");
+    // No test of the program meets the real hub, or what is fetched from it.
+    for name in ["HF_TOKEN", "HF_HUB_OFFLINE", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"] {
+        command.env_remove(name);
+    }
+    command.env("HF_ENDPOINT", "http://127.0.0.1:9").env("HF_HOME", "/nowhere/at/all");
     command
 }
 

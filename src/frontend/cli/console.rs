@@ -89,6 +89,16 @@ impl Console {
         }
     }
 
+    /// A question, with the place for its answer on the same line; only where [`can_ask`](Self::can_ask).
+    pub fn ask(&self, question: &str) {
+        self.program_err(&format!("{NAME}: {question} "));
+    }
+
+    /// Whether somebody is there who reads what is asked and can answer it.
+    pub fn can_ask(&self) -> bool {
+        !self.json && !self.quiet && self.err_is_terminal && io::stdin().is_terminal()
+    }
+
     /// The tool's own answer, for stdout.
     pub fn print(&self, text: &str) {
         self.written(write_all(io::stdout().lock(), text));

@@ -9,6 +9,7 @@ mod exec;
 mod exit;
 mod interrupt;
 mod narrator;
+mod recommended;
 mod render;
 mod run;
 mod serve;

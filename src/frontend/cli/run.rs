@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::console::Console;
 use super::narrator::Narrator;
+use super::recommended::Consent;
 use super::workspace::Workspace;
 use super::{Context, exit, interrupt, render, stdin};
 use crate::error::OrInternal;
@@ -41,6 +42,9 @@ pub struct Run {
     #[command(flatten)]
     workspace: Workspace,
 
+    #[command(flatten)]
+    consent: Consent,
+
     /// Replaces the built-in system prompt
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = "Model")]
     system_prompt: Option<String>,
@@ -61,9 +65,10 @@ pub struct Run {
 impl Run {
     pub fn execute(self, context: &Context) -> Result<u8> {
         self.check()?;
-        let config = context.config()?;
+        let mut config = context.config()?;
         let cancel = interrupt::cancel()?;
         let request = self.request(&context.console, &cancel)?;
+        self.consent.settle(&context.console, &mut config, &cancel)?;
         let interpreter = CodeInterpreter::builder()
             .config(config)
             .progress(context.display.progress())
@@ -180,6 +185,7 @@ mod tests {
             max_retries: NonZeroUsize::MIN,
             save_code: None,
             workspace: Workspace::default(),
+            consent: Consent::default(),
             system_prompt: None,
             temperature: None,
             seed: None,

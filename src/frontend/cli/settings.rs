@@ -23,7 +23,7 @@ pub struct Settings {
     #[arg(short, long, global = true, conflicts_with = "quiet", display_order = 102)]
     pub verbose: bool,
 
-    /// Never use the network [env: SLM_CODE_INTERPRETER_OFFLINE]
+    /// Never use the network [env: SLM_CODE_INTERPRETER_OFFLINE; HF_HUB_OFFLINE for models from the hub]
     #[arg(long, global = true, display_order = 103)]
     pub offline: bool,
 
@@ -35,7 +35,7 @@ pub struct Settings {
     #[arg(long, global = true, value_name = "DIR", display_order = 105)]
     pub cache_dir: Option<PathBuf>,
 
-    /// A model's name, a .gguf file, a model folder, or scripted:FILE.jsonl [env: SLM_CODE_INTERPRETER_MODEL]
+    /// smollm2-135m-instruct, a .gguf file, org/name[:file] on the hub, a model folder, or scripted:FILE.jsonl [env: SLM_CODE_INTERPRETER_MODEL]
     #[arg(long, global = true, value_name = "MODEL", display_order = 106)]
     pub model: Option<String>,
 

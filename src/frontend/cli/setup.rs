@@ -7,6 +7,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::console::Console;
+use super::recommended::Consent;
 use super::{Context, NAME, exit, interrupt};
 use crate::frontend::progress::size;
 use crate::provision::{Cache, Item};
@@ -14,6 +15,8 @@ use crate::sandbox::Python;
 use crate::{Cancel, Config, Result, model};
 
 /// Fetch, verify and build everything now, so that later runs start at once
+///
+/// With --yes also the recommended model, which is better than the small one that comes with it.
 ///
 /// Exit codes: 0 all is there, 2 usage, 69 something is missing and not to be had, 130 cancelled.
 #[derive(Debug, Args)]
@@ -25,21 +28,27 @@ pub struct Setup {
     /// Remove from the cache what no current version uses
     #[arg(long, conflicts_with = "check")]
     prune: bool,
+
+    #[command(flatten)]
+    consent: Consent,
 }
 
 impl Setup {
     pub fn execute(self, context: &Context) -> Result<u8> {
-        let config = context.config()?;
+        let mut config = context.config()?;
         if self.prune {
             return prune(&context.console, &config);
         }
+        let mut as_agreed = true;
         if !self.check {
-            build(context, &config, &interrupt::cancel()?)?;
+            let cancel = interrupt::cancel()?;
+            as_agreed = self.consent.settle(&context.console, &mut config, &cancel)?;
+            build(context, &config, &cancel)?;
         }
         let items = [Python::inventory(&config)?, model::inventory(&config)?].concat();
-        let complete = items.iter().all(|item| item.present);
+        let complete = as_agreed && is_complete(&items);
         if context.console.json {
-            context.console.document(&Inventory::from(&items));
+            context.console.document(&Inventory::of(&items, complete));
         } else {
             context.console.print(&listing(&items));
             if !complete {
@@ -48,6 +57,10 @@ impl Setup {
         }
         Ok(if complete { exit::OK } else { exit::UNAVAILABLE })
     }
+}
+
+fn is_complete(items: &[Item]) -> bool {
+    items.iter().all(|item| item.present || item.optional)
 }
 
 /// Opening is what fetches and builds.
@@ -62,15 +75,20 @@ fn build(context: &Context, config: &Config, cancel: &Cancel) -> Result<()> {
 /// One line a part: whether it is there, how large, where it lies or what it is needed for.
 fn listing(items: &[Item]) -> String {
     let mut text = String::new();
-    for Item { what, why, present, bytes, path } in items {
-        let state = if *present { "present" } else { "missing" };
+    for Item { what, why, present, bytes, path, optional } in items {
+        let state = match (present, optional) {
+            (true, _) => "present ",
+            (false, false) => "missing ",
+            (false, true) => "optional",
+        };
         let bytes = bytes.map(size).unwrap_or_else(|| "-".into());
         let rest = match path {
             Some(path) if *present => path.display().to_string(),
+            _ if *optional => why.clone(),
             _ => format!("needed: {why}"),
         };
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "{state}  {bytes:>9}  {what}  {rest}");
+        let _ = writeln!(text, "{state} {bytes:>9}  {what}  {rest}");
     }
     text
 }
@@ -104,18 +122,20 @@ struct Part {
     present: bool,
     bytes: Option<u64>,
     path: Option<String>,
+    optional: bool,
 }
 
-impl From<&Vec<Item>> for Inventory {
-    fn from(items: &Vec<Item>) -> Self {
+impl Inventory {
+    fn of(items: &[Item], complete: bool) -> Self {
         let part = |item: &Item| Part {
             what: item.what.clone(),
             why: item.why.clone(),
             present: item.present,
             bytes: item.bytes,
             path: item.path.as_ref().map(|path: &PathBuf| path.display().to_string()),
+            optional: item.optional,
         };
-        Self { complete: items.iter().all(|item| item.present), items: items.iter().map(part).collect() }
+        Self { complete, items: items.iter().map(part).collect() }
     }
 }
 
@@ -144,6 +164,7 @@ mod tests {
             present,
             bytes: present.then_some(98_000_000),
             path: path.map(Into::into),
+            optional: false,
         };
         vec![item("Python runtime", true, Some("/cache/x")), item("image", false, None)]
     }
@@ -153,15 +174,21 @@ mod tests {
         let expected =
             "present    98.0 MB  Python runtime  /cache/x\nmissing          -  image  needed: to run Python\n";
         assert_eq!(listing(&items()), expected);
+        let mut better = items().remove(1);
+        better.optional = true;
+        assert_eq!(listing(&[better]), "optional         -  image  to run Python\n");
     }
 
     #[test]
     fn the_document_says_whether_it_is_complete() {
-        let document = serde_json::to_value(Inventory::from(&items())).unwrap();
+        let document = serde_json::to_value(Inventory::of(&items(), is_complete(&items()))).unwrap();
         assert_eq!(document["complete"], false);
-        let second = json!({"what": "image", "why": "to run Python", "present": false, "bytes": null, "path": null});
+        let second = json!({
+            "what": "image", "why": "to run Python", "present": false, "bytes": null, "path": null, "optional": false,
+        });
         assert_eq!(document["items"][1], second);
-        let all = vec![items().remove(0)];
-        assert_eq!(serde_json::to_value(Inventory::from(&all)).unwrap()["complete"], true);
+        let mut items = items();
+        items[1].optional = true;
+        assert!(is_complete(&items) && is_complete(&items[..1]));
     }
 }

@@ -4,16 +4,16 @@
 #[cfg(unix)]
 mod unix;
 #[cfg(unix)]
-pub(crate) use unix::not_ours_nor_roots;
-#[cfg(unix)]
 pub(super) use unix::*;
+#[cfg(unix)]
+pub(crate) use unix::{fingerprint, fingerprint_suffices, not_ours_nor_roots};
 
 #[cfg(windows)]
 mod windows;
 #[cfg(windows)]
-pub(crate) use windows::not_ours_nor_roots;
-#[cfg(windows)]
 pub(super) use windows::*;
+#[cfg(windows)]
+pub(crate) use windows::{fingerprint, fingerprint_suffices, not_ours_nor_roots};
 
 /// What changes when a file's content may have changed: numbers that only mean something to this machine.
-pub(super) type Fingerprint = [i64; 7];
+pub(crate) type Fingerprint = [i64; 7];

@@ -14,7 +14,7 @@ use super::Fingerprint;
 
 pub(in crate::provision) const PYTHONS: &[&[&str]] = &[&["python3"], &["python"]];
 
-pub(in crate::provision) fn fingerprint(metadata: &Metadata) -> Fingerprint {
+pub(crate) fn fingerprint(metadata: &Metadata) -> Fingerprint {
     [
         metadata.size() as i64,
         metadata.dev() as i64,
@@ -27,7 +27,7 @@ pub(in crate::provision) fn fingerprint(metadata: &Metadata) -> Fingerprint {
 }
 
 /// The kernel sets the change time itself at every write and change of mode, so an equal fingerprint is proof enough.
-pub(in crate::provision) fn fingerprint_suffices(_file: &Path) -> bool {
+pub(crate) fn fingerprint_suffices(_file: &Path) -> bool {
     true
 }
 

@@ -14,7 +14,7 @@ const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
 
 pub(in crate::provision) const PYTHONS: &[&[&str]] = &[&["python3"], &["python"], &["py", "-3"]];
 
-pub(in crate::provision) fn fingerprint(metadata: &Metadata) -> Fingerprint {
+pub(crate) fn fingerprint(metadata: &Metadata) -> Fingerprint {
     [
         metadata.file_size() as i64,
         metadata.last_write_time() as i64,
@@ -26,7 +26,7 @@ pub(in crate::provision) fn fingerprint(metadata: &Metadata) -> Fingerprint {
     ]
 }
 
-pub(in crate::provision) fn fingerprint_suffices(file: &Path) -> bool {
+pub(crate) fn fingerprint_suffices(file: &Path) -> bool {
     let extension = file.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     !["cwasm", "dll", "exe"].iter().any(|executed| extension.eq_ignore_ascii_case(executed))
 }

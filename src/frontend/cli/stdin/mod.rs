@@ -8,7 +8,7 @@ mod kind;
 mod kind;
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufRead, Read};
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
@@ -18,6 +18,8 @@ use crate::{Cancel, Error, Result};
 
 /// More than any program or prompt needs; larger data belongs into a file given with `--file`.
 const MOST_BYTES: u64 = 16 << 20;
+/// An answer to a question.
+const MOST_LINE: u64 = 1000;
 /// How long a pipe that nobody mentioned may stay silent before it is taken for one that was only inherited.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// After this a person is told what is being waited for.
@@ -43,6 +45,26 @@ pub fn piped(console: &Console, cancel: &Cancel) -> Result<Option<String>> {
         console.warn("standard input stayed silent and is left alone; `--user-input @-` waits for it");
     }
     text("standard input", bytes).map(|text| Some(text).filter(|text| !text.is_empty()))
+}
+
+/// A line that a person types, without its end; `None` when standard input ends before one.
+pub fn line(cancel: &Cancel) -> Result<Option<String>> {
+    // A read cannot be interrupted, so it has a thread of its own, which is left behind after a cancel.
+    let (sender, lines) = sync_channel(1);
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        let read = io::stdin().lock().take(MOST_LINE).read_line(&mut line);
+        // A dropped receiver: nobody waits any more.
+        drop(sender.send(read.map(|read| (read > 0).then_some(line))));
+    });
+    loop {
+        cancel.check()?;
+        match lines.recv_timeout(GLANCE) {
+            Ok(Ok(line)) => return Ok(line.map(|line| line.trim().to_owned())),
+            Err(RecvTimeoutError::Timeout) => {}
+            Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => return Ok(None),
+        }
+    }
 }
 
 /// A text file named on the command line. A pipe may be named too, as the shell's `<(command)` does: like standard
