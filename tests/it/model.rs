@@ -222,6 +222,99 @@ fn logits_do_not_depend_on_what_was_remembered() {
     }
 }
 
+/// A program that failed, as the loop shows it to the model, to be written again with one line changed.
+fn retry(program: &str, error: &str) -> Vec<Message> {
+    let turn = |role, content: String| Message { role, content };
+    vec![
+        turn(Role::User, "Write a Python program for the table of sales.".into()),
+        turn(Role::Assistant, format!("```python\n{program}\n```")),
+        turn(Role::User, format!("It failed: {error}. Return the complete corrected program.")),
+    ]
+}
+
+const FAILED: [(&str, &str); 6] = [
+    (
+        "rows = [('a', 3), ('b', 5), ('a', 4)]\ntotals = {}\nfor name, price in rows:\n    totals[name] += price\nprint(totals)",
+        "KeyError: 'a'",
+    ),
+    (
+        "import math\nvalues = [1, 4, 9, 16]\nroots = [math.root(v) for v in values]\nfor v, r in zip(values, roots):\n    print(v, r)",
+        "AttributeError: module 'math' has no attribute 'root'",
+    ),
+    (
+        "def area(w, h):\n    return w * h\n\nprint(area(3))\nprint(area(2, 5))",
+        "TypeError: area() missing 1 required argument",
+    ),
+    (
+        "text = 'one two three two one'\nwords = text.split()\ncounts = Counter(words)\nfor word, n in counts.items():\n    print(word, n)",
+        "NameError: name 'Counter' is not defined",
+    ),
+    (
+        "numbers = list(range(1, 11))\neven = [n for n in numbers if n % 2 = 0]\nprint('even:', even)\nprint('sum:', sum(even))",
+        "SyntaxError: invalid syntax",
+    ),
+    (
+        "matrix = [[1, 2], [3, 4]]\nfor row in matrix:\n    print(row)\nprint('diagonal:', matrix[0][0] + matrix[2][2])",
+        "IndexError: list index out of range",
+    ),
+];
+
+/// Tokens that are guessed are computed several at a time, by kernels that round differently. Where that changes a reply,
+/// the model must have been undecided to within that rounding, and the rounding small.
+#[test]
+fn drafts_change_replies_only_at_ties() {
+    const SMALL: f32 = 0.2;
+    let built = &mut *model();
+    let (mut replies, mut accepted, mut told_apart) = (0, 0, Vec::new());
+    for (program, error) in FAILED {
+        for seed in 0..3 {
+            let mut sampling = Sampling::default();
+            (sampling.temperature, sampling.seed) = (if seed == 0 { 0.0 } else { 0.7 }, seed);
+            let messages = retry(program, error);
+            let prompt = Prompt::new(&messages, &sampling).with_prefill("```python\n").with_max_tokens(120);
+            let mut held = |drafts| {
+                built.model.set_drafts(drafts);
+                let (reply, _) = ask(built, &prompt);
+                let ids = built.model.context().ids().to_vec();
+                (reply, ids)
+            };
+            let ((plain, plain_ids), (drafted, drafted_ids)) = (held(false), held(true));
+            (replies, accepted) = (replies + 1, accepted + drafted.accepted_tokens);
+            if plain.text == drafted.text {
+                continue;
+            }
+            let same = plain_ids.iter().zip(&drafted_ids).take_while(|(a, b)| a == b).count();
+            // The last token of a reply is not held.
+            let (Some(&a), Some(&b)) = (plain_ids.get(same), drafted_ids.get(same)) else {
+                panic!("the replies part at their ends")
+            };
+            let (a, b) = (a as usize, b as usize);
+            // The row that both were drawn from, as it is when tokens come one by one.
+            let context = built.model.context();
+            context.prefill(&plain_ids[..plain.prompt_tokens], &Cancel::new()).unwrap();
+            for id in &plain_ids[plain.prompt_tokens..same] {
+                context.append(&[*id], 1).unwrap();
+            }
+            let row = context.logits(0).to_vec();
+            let last = (same - 8).max(plain.prompt_tokens);
+            context.truncate(last);
+            context.append(&plain_ids[last..same], same - last).unwrap();
+            let together = context.logits(same - last - 1);
+            let rounding = row.iter().zip(together).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            told_apart.push((seed, (row[a] - row[b]).abs(), rounding));
+        }
+    }
+    println!(
+        "{accepted} tokens guessed right in {replies} replies; replies that part, with the two logits' distance: {told_apart:?}"
+    );
+    assert!(accepted > 300, "{accepted}");
+    // A sampled reply parts where the random number falls between the two, however likely each is.
+    for (seed, apart, rounding) in &told_apart {
+        assert!(*rounding < SMALL && (*seed != 0 || *apart <= 2.0 * rounding), "{told_apart:?}");
+    }
+    assert!(told_apart.len() * 4 <= replies, "{told_apart:?}");
+}
+
 #[test]
 fn a_seed_repeats_a_sampled_reply() {
     let built = &mut *model();

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use tempfile::NamedTempFile;
 
-pub(super) struct Fixture {
+pub(crate) struct Fixture {
     pub magic: [u8; 4],
     pub version: u32,
     pub tensor_count: Option<u64>,
@@ -77,6 +77,6 @@ impl Fixture {
     }
 }
 
-pub(super) fn text(text: &str) -> Vec<u8> {
+pub(crate) fn text(text: &str) -> Vec<u8> {
     [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat()
 }
