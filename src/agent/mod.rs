@@ -6,6 +6,8 @@
 //!   the wish to print; whoever asked would see an empty answer. Silent again, it is a success, since it may be one.
 //! - Every attempt begins with the session as it was before the first: what a failed one did, files too, is undone.
 //! - The same program for the third time ends it early (`stuck`); attempts that are spent are `retries` all the same.
+//! - A reply that repeated itself without end is cut and its program runs like any other; if it fails, the question is asked
+//!   anew without it, since a model that sees a repetition goes on with it.
 //! - An attempt is a reply: `attempts` is the number of steps, and a model that fails to reply adds none.
 
 mod extract;
@@ -88,7 +90,7 @@ fn check(request: &Request) -> Result<()> {
         let said = format!("max_retries is {}, but it counts all attempts", request.max_retries);
         return Err(Error::usage(said).advise(format!("give a number from 1 to {MOST_ATTEMPTS}")));
     }
-    Ok(())
+    request.sampling.check()
 }
 
 /// Runs a program in a session that no earlier attempt of this run has touched.
@@ -188,6 +190,9 @@ impl<'a> Run<'a> {
                 }
                 Ok(reply) => {
                     tokens.add(&reply);
+                    if reply.finish == Finish::Repetition {
+                        observer(Event::Note("the model repeated itself without end, so its reply was cut"));
+                    }
                     if !self.was_cut(&reply) || !self.transcript.shorten() {
                         return Ok((reply, tokens));
                     }
@@ -215,8 +220,13 @@ impl<'a> Run<'a> {
         cell: &mut Cell<'_>,
         observer: &mut dyn FnMut(Event<'_>),
     ) -> Result<Option<StopReason>> {
+        let endless = reply.finish == Finish::Repetition;
         let Some(code) = extract::program(&reply.text) else {
-            self.transcript.failed(None, &reply.text, feedback::message(Failure::NoCode, false));
+            if endless {
+                self.transcript.start_over(feedback::ENDLESS.to_owned());
+            } else {
+                self.transcript.failed(None, &reply.text, feedback::message(Failure::NoCode, false));
+            }
             self.record.attempt(None, None, reply.text, tokens);
             return Ok(last.then_some(StopReason::NoCode));
         };
@@ -229,12 +239,12 @@ impl<'a> Run<'a> {
             outcome => outcome?,
         };
         observer(Event::Outcome(&outcome));
-        let end = self.judge(&code, &outcome, last);
+        let end = self.judge(&code, &outcome, endless, last);
         self.record.attempt(Some(code), Some(outcome), reply.text, tokens);
         Ok(end)
     }
 
-    fn judge(&mut self, code: &str, outcome: &Outcome, last: bool) -> Option<StopReason> {
+    fn judge(&mut self, code: &str, outcome: &Outcome, endless: bool, last: bool) -> Option<StopReason> {
         let has_input = self.request.user_input.is_some();
         let mut same_error = false;
         let failure = match outcome.status {
@@ -247,6 +257,10 @@ impl<'a> Run<'a> {
             _ if last => return Some(StopReason::Retries),
             _ => match self.circles.notice(code, feedback::signature(code, outcome)) {
                 Turn::Stuck => return Some(StopReason::Stuck),
+                _ if endless => {
+                    self.transcript.start_over(feedback::ENDLESS.to_owned());
+                    return None;
+                }
                 Turn::SameProgram => {
                     self.transcript.start_over(feedback::afresh(outcome, has_input));
                     return None;

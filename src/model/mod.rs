@@ -7,6 +7,7 @@ mod name;
 mod onnx;
 mod open;
 mod sampler;
+mod sampling;
 mod scripted;
 mod stop;
 mod template;
@@ -16,12 +17,14 @@ mod tokenizer;
 #[doc(hidden)]
 pub mod parts {
     pub use super::gguf::{Weights, build};
-    pub use super::local::{Context, LocalModel, Network};
+    pub use super::local::{Context, LocalModel, Network, Repetition};
     pub use super::onnx::{Decoder, Runtime};
     pub use super::open::artefacts;
+    pub use super::sampler::{Drawn, Likelihood, Sampler};
 }
 
 pub(crate) use open::{inventory, keeps, open};
+pub use sampling::Sampling;
 pub use scripted::ScriptedModel;
 
 use std::fmt;
@@ -40,24 +43,6 @@ pub enum Role {
 pub struct Message {
     pub role: Role,
     pub content: String,
-}
-
-/// How the next token is drawn. `temperature` 0 is greedy, and then the rest does not matter.
-#[non_exhaustive]
-#[derive(Clone, Debug, PartialEq)]
-pub struct Sampling {
-    pub temperature: f32,
-    /// Keep the most likely tokens whose probabilities sum to this (1.0: all).
-    pub top_p: f32,
-    /// Keep so many of the most likely tokens (0: all).
-    pub top_k: usize,
-    pub seed: u64,
-}
-
-impl Default for Sampling {
-    fn default() -> Self {
-        Self { temperature: 0.0, top_p: 0.95, top_k: 40, seed: 0 }
-    }
 }
 
 /// One turn asked of a model.
@@ -97,25 +82,48 @@ impl<'a> Prompt<'a> {
 
 /// What a model said to a [`Prompt`].
 #[non_exhaustive]
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
     /// All of it, the prefill included.
     pub text: String,
     pub prompt_tokens: usize,
     pub completion_tokens: usize,
     pub finish: Finish,
+    /// One for each token of the reply, if [`Sampling::logprobs`] asks for them and the model tells them.
+    pub logprobs: Vec<TokenLogprobs>,
 }
 
 impl Reply {
     /// A reply whose tokens were not counted.
     pub fn new(text: impl Into<String>, finish: Finish) -> Self {
-        Self { text: text.into(), prompt_tokens: 0, completion_tokens: 0, finish }
+        Self { text: text.into(), prompt_tokens: 0, completion_tokens: 0, finish, logprobs: Vec::new() }
     }
 
     #[must_use]
     pub fn with_tokens(self, prompt_tokens: usize, completion_tokens: usize) -> Self {
         Self { prompt_tokens, completion_tokens, ..self }
     }
+}
+
+/// How likely a token was, by the model's own distribution: before bias, penalties and temperature.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq)]
+pub struct Logprob {
+    pub id: u32,
+    /// What it says by itself; bytes that are a part of a character only are U+FFFD.
+    pub text: String,
+    /// The natural logarithm of its probability.
+    pub logprob: f32,
+}
+
+/// The probabilities at one place of a reply.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq)]
+pub struct TokenLogprobs {
+    /// The token that stands there.
+    pub token: Logprob,
+    /// The likeliest tokens for the place, likeliest first.
+    pub top: Vec<Logprob>,
 }
 
 /// Why a reply ended.
@@ -128,6 +136,8 @@ pub enum Finish {
     Stop,
     /// `max_tokens` were made, or the context is full.
     Length,
+    /// The model repeated itself without end.
+    Repetition,
     Cancelled,
 }
 

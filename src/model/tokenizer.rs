@@ -14,8 +14,9 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 
 use tokenizers::{AddedToken, Tokenizer};
 
-use super::Message;
+use super::sampler::Drawn;
 use super::template::ChatTemplate;
+use super::{Logprob, Message, TokenLogprobs};
 use crate::{Error, Result};
 
 pub(crate) struct ChatTokenizer {
@@ -44,6 +45,12 @@ impl ChatTokenizer {
         let mut control: Vec<(String, u32)> = added.into_iter().map(|(id, token)| (token.content, id)).collect();
         control.sort_unstable_by(|(a, _), (b, _)| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         Ok(Self { plain, silent, control, template, first_token })
+    }
+
+    /// One more than the greatest of the ids below `logits` that it knows: networks may have more logits than there are
+    /// tokens.
+    pub fn vocabulary(&self, logits: usize) -> usize {
+        (0..logits).rev().find(|&id| self.plain.id_to_token(id as u32).is_some()).map_or(0, |last| last + 1)
     }
 
     /// The ids of the whole conversation, up to and with `prefill`, the beginning of the assistant's next reply.
@@ -163,6 +170,14 @@ impl TextStream<'_> {
         self.settled = self.ids.len().saturating_sub(CONTEXT).max(self.settled);
         self.emitted = self.tokenizer.decode(&self.ids[self.settled..])?.len();
         Ok(Some(piece))
+    }
+
+    /// The probabilities that were drawn along with an id, with the tokens' texts.
+    pub fn logprobs(&self, drawn: Drawn) -> Result<Option<TokenLogprobs>> {
+        let Some(likelihood) = drawn.likelihood else { return Ok(None) };
+        let told = |(id, logprob)| Ok(Logprob { id, text: self.tokenizer.decode(&[id])?, logprob });
+        let top = likelihood.top.into_iter().map(told).collect::<Result<_>>()?;
+        Ok(Some(TokenLogprobs { token: told((drawn.id, likelihood.logprob))?, top }))
     }
 
     /// What is left when no more ids come; bytes that never became a character are U+FFFD.

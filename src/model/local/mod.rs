@@ -2,12 +2,14 @@
 
 mod context;
 mod network;
+mod repetition;
 
 use std::path::Path;
 use std::thread;
 
 pub use self::context::Context;
 pub use self::network::Network;
+pub use self::repetition::Repetition;
 
 use super::built::{self, BuiltModel};
 use super::onnx::{Decoder, Runtime};
@@ -15,7 +17,7 @@ use super::sampler::Sampler;
 use super::stop::StopTexts;
 use super::template::ChatTemplate;
 use super::tokenizer::{ChatTokenizer, TextStream};
-use super::{Finish, Model, Prompt, Refusal, Reply};
+use super::{Finish, Model, Prompt, Refusal, Reply, TokenLogprobs};
 use crate::{Cancel, Error, Result};
 
 /// A model folder, loaded. One conversation at a time: what it remembers of the last prompt makes the next one cheaper
@@ -25,6 +27,8 @@ pub struct LocalModel {
     tokenizer: ChatTokenizer,
     end_of_turn: Vec<u32>,
     context: Context,
+    /// Tokens that the tokenizer knows; the network's further logits mean nothing.
+    vocabulary: usize,
 }
 
 impl LocalModel {
@@ -44,7 +48,8 @@ impl LocalModel {
         });
         let tokenizer = tokenizer.map_err(|_| Error::internal("reading the model's tokenizer panicked"))??;
         let context = Context::new(Box::new(decoder?));
-        Ok(Self { name: description.name, tokenizer, end_of_turn: description.end_of_turn, context })
+        let vocabulary = tokenizer.vocabulary(context.vocabulary());
+        Ok(Self { name: description.name, tokenizer, end_of_turn: description.end_of_turn, context, vocabulary })
     }
 
     /// Tokens of prompt and reply together.
@@ -90,18 +95,19 @@ impl Model for LocalModel {
             most: prompt.max_tokens.min(n_ctx - prompt_tokens),
             stream: self.tokenizer.stream(),
             stop: StopTexts::new(prompt.stop),
+            repetition: Repetition::new(),
+            logprobs: Vec::new(),
             on_text,
         };
         reply.emit(prompt.prefill);
-        let mut sampler = Sampler::new(prompt.sampling);
+        let mut sampler = Sampler::new(prompt.sampling, self.vocabulary);
         let finish = match self.context.prefill(&ids, cancel).map_err(Refusal::Failed)? {
             None => Finish::Cancelled,
             Some(_) => {
                 reply.decode(&mut self.context, &mut sampler, &self.end_of_turn, cancel).map_err(Refusal::Failed)?
             }
         };
-        let (text, completion_tokens, finish) = reply.close(finish).map_err(Refusal::Failed)?;
-        Ok(Reply::new(text, finish).with_tokens(prompt_tokens, completion_tokens))
+        Ok(Reply { prompt_tokens, ..reply.close(finish).map_err(Refusal::Failed)? })
     }
 }
 
@@ -113,6 +119,8 @@ struct Continuation<'a> {
     most: usize,
     stream: TextStream<'a>,
     stop: StopTexts<'a>,
+    repetition: Repetition,
+    logprobs: Vec<TokenLogprobs>,
     on_text: &'a mut dyn FnMut(&str),
 }
 
@@ -129,17 +137,23 @@ impl Continuation<'_> {
             if cancel.is_cancelled() {
                 return Ok(Finish::Cancelled);
             }
-            let id = sampler
-                .draw(context.logits())
-                .ok_or_else(|| Error::model("the model computes nothing but invalid numbers").advise(REBUILD))?;
+            let drawn = sampler.draw(context.logits(), None).ok_or_else(|| {
+                Error::model("no token can be said: every logit is invalid or forbidden").advise(REBUILD)
+            })?;
+            let id = drawn.id;
             if end_of_turn.contains(&id) {
                 return Ok(Finish::EndOfTurn);
             }
+            sampler.accept(id);
             self.tokens += 1;
+            self.logprobs.extend(self.stream.logprobs(drawn)?);
             if let Some(piece) = self.stream.step(id)?
                 && self.add(&piece)
             {
                 return Ok(Finish::Stop);
+            }
+            if self.repetition.push(id) {
+                return Ok(Finish::Repetition);
             }
             if self.tokens < self.most {
                 context.append(&[id], 1)?;
@@ -163,7 +177,7 @@ impl Continuation<'_> {
     }
 
     /// Adds what the stream still held back, unless a stop text has ended the reply before it.
-    fn close(mut self, finish: Finish) -> Result<(String, usize, Finish)> {
+    fn close(mut self, finish: Finish) -> Result<Reply> {
         let mut finish = finish;
         if finish != Finish::Stop {
             let rest = self.stream.finish()?;
@@ -171,7 +185,7 @@ impl Continuation<'_> {
                 finish = Finish::Stop;
             }
         }
-        Ok((self.text, self.tokens, finish))
+        Ok(Reply { logprobs: self.logprobs, ..Reply::new(self.text, finish).with_tokens(0, self.tokens) })
     }
 }
 
