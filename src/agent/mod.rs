@@ -183,7 +183,8 @@ impl<'a> Run<'a> {
             let prompt = Prompt::new(&messages, &sampling)
                 .with_prefill(prompt::PREFILL)
                 .with_stop(&prompt::STOP)
-                .with_max_tokens(self.request.max_tokens);
+                .with_max_tokens(self.request.max_tokens)
+                .with_guide(self.request.guide);
             match model.generate(&prompt, &mut |text| observer(Event::Text(text)), cancel) {
                 Ok(reply) if reply.finish == Finish::Cancelled => {
                     return Err(Stop { partial: Some(reply), ..Stop::new(StopReason::Cancelled, None) });

@@ -9,6 +9,7 @@ mod open;
 mod sampler;
 mod sampling;
 mod scripted;
+mod spelling;
 mod stop;
 mod template;
 mod tokenizer;
@@ -45,6 +46,36 @@ pub struct Message {
     pub content: String,
 }
 
+/// A grammar that a reply is held to while it is written.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Guide {
+    /// The model says what it likes.
+    #[default]
+    None,
+    /// At most a line of text, then one fenced Python block.
+    Fence,
+    /// The same, and what is in the block looks like Python: brackets and strings are closed, and no line is prose.
+    Python,
+}
+
+impl Guide {
+    pub const ALL: [Self; 3] = [Self::None, Self::Fence, Self::Python];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Fence => "fence",
+            Self::Python => "python",
+        }
+    }
+
+    /// The guide of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|guide| guide.as_str() == name)
+    }
+}
+
 /// One turn asked of a model.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug)]
@@ -56,12 +87,14 @@ pub struct Prompt<'a> {
     pub stop: &'a [&'a str],
     pub max_tokens: usize,
     pub sampling: &'a Sampling,
+    /// What the whole reply, prefill included, is held to; a model that knows no grammars says what it likes.
+    pub guide: Guide,
 }
 
 impl<'a> Prompt<'a> {
     /// Asks for up to 512 tokens, with nothing put into the model's mouth and no stop text.
     pub fn new(messages: &'a [Message], sampling: &'a Sampling) -> Self {
-        Self { messages, prefill: "", stop: &[], max_tokens: 512, sampling }
+        Self { messages, prefill: "", stop: &[], max_tokens: 512, sampling, guide: Guide::None }
     }
 
     #[must_use]
@@ -77,6 +110,11 @@ impl<'a> Prompt<'a> {
     #[must_use]
     pub fn with_max_tokens(self, max_tokens: usize) -> Self {
         Self { max_tokens, ..self }
+    }
+
+    #[must_use]
+    pub fn with_guide(self, guide: Guide) -> Self {
+        Self { guide, ..self }
     }
 }
 

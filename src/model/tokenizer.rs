@@ -15,6 +15,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use tokenizers::{AddedToken, Tokenizer};
 
 use super::sampler::Drawn;
+use super::spelling::Spelling;
 use super::template::ChatTemplate;
 use super::{Logprob, Message, TokenLogprobs};
 use crate::{Error, Result};
@@ -77,6 +78,20 @@ impl ChatTokenizer {
     pub fn decode(&self, ids: &[u32]) -> Result<String> {
         let spoken: Vec<u32> = ids.iter().copied().filter(|id| !self.silent.contains(id)).collect();
         self.plain.decode(&spoken, false).map_err(failed)
+    }
+
+    /// The bytes that each of the first `count` ids says; `None` for control tokens and for what is no text.
+    pub fn token_bytes(&self, count: usize) -> Vec<Option<Vec<u8>>> {
+        let spelling = Spelling::of(&self.plain);
+        let control: HashSet<u32> = self.control.iter().map(|&(_, id)| id).chain(self.silent.iter().copied()).collect();
+        let added = self.plain.get_added_tokens_decoder();
+        (0..count as u32)
+            .map(|id| match added.get(&id) {
+                _ if control.contains(&id) => None,
+                Some(token) => Some(token.content.clone().into_bytes()),
+                None => self.plain.id_to_token(id).map(|token| spelling.bytes(&token)),
+            })
+            .collect()
     }
 
     pub fn stream(&self) -> TextStream<'_> {

@@ -194,6 +194,7 @@ mod tests {
             (&["run", "x", "--temperature", "-1"], "--temperature"),
             (&["run", "x", "--top-p", "1.5"], "a number from 0 to 1"),
             (&["run", "x", "--min-p", "-0.1"], "--min-p"),
+            (&["run", "x", "--guide", "bash"], "none, fence or python"),
             (&["run", "x", "--top-k", "-1"], "--top-k"),
             (&["run", "x", "--repeat-penalty", "0"], "above 0"),
             (&["run", "x", "--repeat-penalty", "nan"], "above 0"),

@@ -11,7 +11,7 @@ use super::workspace::Workspace;
 use super::{Context, exit, interrupt, render, stdin};
 use crate::error::OrInternal;
 use crate::frontend::json;
-use crate::model::Sampling;
+use crate::model::{Guide, Sampling};
 use crate::{Answer, Cancel, CodeInterpreter, Error, Request, Result, Session, StopReason};
 
 /// Let the model write a program that does what you say, and run it in the sandbox
@@ -74,6 +74,10 @@ pub struct Run {
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Model")]
     repeat_last_n: Option<usize>,
 
+    /// Hold the reply to a grammar: one fenced block, or one that looks like Python
+    #[arg(long, value_name = "none|fence|python", value_parser = guide, default_value = "none", help_heading = "Model")]
+    guide: Guide,
+
     /// Tokens of one reply [default: 512]
     #[arg(long, value_name = "N", help_heading = "Model")]
     max_tokens: Option<NonZeroUsize>,
@@ -129,6 +133,7 @@ impl Run {
             Some((text, None)) => Some(text.to_owned()),
         };
         self.sampling(&mut request.sampling);
+        request.guide = self.guide;
         request.max_tokens = self.max_tokens.map_or(request.max_tokens, NonZeroUsize::get);
         Ok(request)
     }
@@ -197,6 +202,10 @@ fn temperature(text: &str) -> Result<f32, String> {
     number(text, |value| (0.0..=Sampling::MOST_TEMPERATURE).contains(&value), "a number from 0 to 10")
 }
 
+fn guide(text: &str) -> Result<Guide, String> {
+    Guide::named(text).ok_or_else(|| "must be none, fence or python".into())
+}
+
 fn share(text: &str) -> Result<f32, String> {
     number(text, |value| (0.0..=1.0).contains(&value), "a number from 0 to 1")
 }
@@ -231,6 +240,7 @@ mod tests {
             min_p: None,
             repeat_penalty: None,
             repeat_last_n: None,
+            guide: Guide::None,
             max_tokens: None,
         }
     }
@@ -249,9 +259,12 @@ mod tests {
             min_p: Some(0.1),
             repeat_penalty: Some(1.2),
             repeat_last_n: Some(9),
+            guide: Guide::Python,
             ..run("x")
         };
-        let drawing = drawing.request(&console, &Cancel::new()).unwrap().sampling;
+        let drawing = drawing.request(&console, &Cancel::new()).unwrap();
+        assert_eq!(drawing.guide, Guide::Python);
+        let drawing = drawing.sampling;
         assert_eq!((drawing.top_k, drawing.top_p, drawing.min_p), (0, 0.5, 0.1));
         assert_eq!((drawing.repeat_penalty, drawing.repeat_last_n, drawing.temperature), (1.2, 9, 0.0));
         let folder = tempfile::tempdir().unwrap();

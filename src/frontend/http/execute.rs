@@ -12,7 +12,7 @@ use super::body::{self, Fields, Payload};
 use super::problem::Problem;
 use super::state::App;
 use crate::frontend::json;
-use crate::model::Sampling;
+use crate::model::{Guide, Sampling};
 use crate::sandbox::SessionOptions;
 use crate::{Answer, Cancel, CodeInterpreter, Error, Request, Result, StopReason};
 
@@ -23,6 +23,7 @@ const MOST_RETRIES: usize = Request::MOST_RETRIES;
 pub struct Call {
     instruction: Value,
     max_retries: Value,
+    guide: Value,
     /// How to draw tokens, by the names of [`Sampling`]'s fields.
     sampling: [(&'static str, Value); 7],
 }
@@ -30,7 +31,12 @@ pub struct Call {
 impl Default for Call {
     fn default() -> Self {
         let names = ["temperature", "seed", "top_k", "top_p", "min_p", "repeat_penalty", "repeat_last_n"];
-        Self { instruction: Value::Null, max_retries: Value::Null, sampling: names.map(|name| (name, Value::Null)) }
+        Self {
+            instruction: Value::Null,
+            max_retries: Value::Null,
+            guide: Value::Null,
+            sampling: names.map(|name| (name, Value::Null)),
+        }
     }
 }
 
@@ -39,6 +45,7 @@ impl Fields for Call {
         match name {
             "instruction" => self.instruction = body::value(values)?,
             "max_retries" => self.max_retries = body::value(values)?,
+            "guide" => self.guide = body::value(values)?,
             name if let Some((_, value)) = self.sampling.iter_mut().find(|(known, _)| *known == name) => {
                 *value = body::value(values)?;
             }
@@ -71,6 +78,10 @@ fn request(call: Call) -> Result<Request, Problem> {
                 return Err(Problem::bad(text));
             }
         },
+    }
+    if !call.guide.is_null() {
+        request.guide = (call.guide.as_str().and_then(Guide::named))
+            .ok_or_else(|| Problem::bad("Invalid field: 'guide' must be \"none\", \"fence\" or \"python\""))?;
     }
     for (name, value) in call.sampling.iter().filter(|(_, value)| !value.is_null()) {
         draw(&mut request.sampling, name, value)
@@ -145,8 +156,10 @@ mod tests {
     #[test]
     fn tokens_are_drawn_as_asked() {
         let asked = json!({"instruction": "x", "temperature": 0.5, "seed": 7, "top_k": 0, "top_p": 0.9, "min_p": 0.1,
-            "repeat_penalty": 1.5, "repeat_last_n": 9});
-        let sampling = parse(asked).unwrap().sampling;
+            "repeat_penalty": 1.5, "repeat_last_n": 9, "guide": "fence"});
+        let request = parse(asked).unwrap();
+        assert_eq!(request.guide, Guide::Fence);
+        let sampling = request.sampling;
         assert_eq!((sampling.temperature, sampling.seed, sampling.top_k), (0.5, 7, 0));
         assert_eq!((sampling.top_p, sampling.min_p), (0.9, 0.1));
         assert_eq!((sampling.repeat_penalty, sampling.repeat_last_n), (1.5, 9));
@@ -159,6 +172,8 @@ mod tests {
             ("seed", json!(1.5)),
             ("repeat_penalty", json!(0)),
             ("temperature", json!(1e300)),
+            ("guide", json!("bash")),
+            ("guide", json!(true)),
         ];
         for (name, value) in wrong {
             let problem = parse(json!({"instruction": "x", name: value})).unwrap_err();

@@ -1,13 +1,16 @@
 //! The model in this process: text to tokens, tokens through a [`Network`], tokens to text.
 
 mod context;
+mod guide;
 mod network;
 mod repetition;
 
+use std::cell::OnceCell;
 use std::path::Path;
 use std::thread;
 
 pub use self::context::Context;
+use self::guide::{Guided, Guides};
 pub use self::network::Network;
 pub use self::repetition::Repetition;
 
@@ -17,7 +20,7 @@ use super::sampler::Sampler;
 use super::stop::StopTexts;
 use super::template::ChatTemplate;
 use super::tokenizer::{ChatTokenizer, TextStream};
-use super::{Finish, Model, Prompt, Refusal, Reply, TokenLogprobs};
+use super::{Finish, Guide, Model, Prompt, Refusal, Reply, TokenLogprobs};
 use crate::{Cancel, Error, Result};
 
 /// A model folder, loaded. One conversation at a time: what it remembers of the last prompt makes the next one cheaper
@@ -29,6 +32,8 @@ pub struct LocalModel {
     context: Context,
     /// Tokens that the tokenizer knows; the network's further logits mean nothing.
     vocabulary: usize,
+    /// Made when the first reply asks for a guide.
+    guides: OnceCell<Guides>,
 }
 
 impl LocalModel {
@@ -49,7 +54,14 @@ impl LocalModel {
         let tokenizer = tokenizer.map_err(|_| Error::internal("reading the model's tokenizer panicked"))??;
         let context = Context::new(Box::new(decoder?));
         let vocabulary = tokenizer.vocabulary(context.vocabulary());
-        Ok(Self { name: description.name, tokenizer, end_of_turn: description.end_of_turn, context, vocabulary })
+        Ok(Self {
+            name: description.name,
+            tokenizer,
+            end_of_turn: description.end_of_turn,
+            context,
+            vocabulary,
+            guides: OnceCell::new(),
+        })
     }
 
     /// Tokens of prompt and reply together.
@@ -65,6 +77,21 @@ impl LocalModel {
     /// The ids of plain text, in which nothing is a control token.
     pub fn text_ids(&self, text: &str) -> Result<Vec<u32>> {
         self.tokenizer.encode_text(text)
+    }
+
+    /// The guide of a reply to `prompt`; without one the reply is written freely.
+    fn guide(&self, prompt: &Prompt<'_>) -> Result<Option<Guided>> {
+        if prompt.guide == Guide::None {
+            return Ok(None);
+        }
+        let guides = match self.guides.get() {
+            Some(guides) => guides,
+            None => {
+                let made = Guides::new(&self.tokenizer.token_bytes(self.vocabulary), &self.end_of_turn)?;
+                self.guides.get_or_init(|| made)
+            }
+        };
+        Ok(guides.start(prompt.guide, &self.tokenizer.encode_text(prompt.prefill)?))
     }
 
     /// What its network holds.
@@ -95,6 +122,7 @@ impl Model for LocalModel {
             most: prompt.max_tokens.min(n_ctx - prompt_tokens),
             stream: self.tokenizer.stream(),
             stop: StopTexts::new(prompt.stop),
+            guide: self.guide(prompt).map_err(Refusal::Failed)?,
             repetition: Repetition::new(),
             logprobs: Vec::new(),
             on_text,
@@ -119,6 +147,7 @@ struct Continuation<'a> {
     most: usize,
     stream: TextStream<'a>,
     stop: StopTexts<'a>,
+    guide: Option<Guided>,
     repetition: Repetition,
     logprobs: Vec<TokenLogprobs>,
     on_text: &'a mut dyn FnMut(&str),
@@ -137,7 +166,8 @@ impl Continuation<'_> {
             if cancel.is_cancelled() {
                 return Ok(Finish::Cancelled);
             }
-            let drawn = sampler.draw(context.logits(), None).ok_or_else(|| {
+            let allowed = self.guide.as_mut().and_then(Guided::allowed);
+            let drawn = sampler.draw(context.logits(), allowed).ok_or_else(|| {
                 Error::model("no token can be said: every logit is invalid or forbidden").advise(REBUILD)
             })?;
             let id = drawn.id;
@@ -145,6 +175,9 @@ impl Continuation<'_> {
                 return Ok(Finish::EndOfTurn);
             }
             sampler.accept(id);
+            if let Some(guide) = &mut self.guide {
+                guide.accept(id);
+            }
             self.tokens += 1;
             self.logprobs.extend(self.stream.logprobs(drawn)?);
             if let Some(piece) = self.stream.step(id)?
