@@ -22,8 +22,11 @@ fn row(vocabulary: usize, seed: u64) -> Vec<f32> {
     (0..vocabulary).map(|_| (0..6).map(|_| unit()).sum::<f32>() * 5.0 - 15.0).collect()
 }
 
+/// What it is called, and what it changes.
+type Setting = (&'static str, fn(&mut Sampling));
+
 fn main() {
-    let settings: [(&str, fn(&mut Sampling)); 6] = [
+    let settings: [Setting; 6] = [
         ("greedy", |_| {}),
         ("greedy, repeat penalty", |s| s.repeat_penalty = 1.1),
         ("top-k 40, top-p 0.95", |s| s.temperature = 0.7),
