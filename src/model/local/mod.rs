@@ -1,5 +1,6 @@
 //! The model in this process: text to tokens, tokens through a [`Network`], tokens to text.
 
+mod choice;
 mod context;
 mod guide;
 mod network;
@@ -9,6 +10,7 @@ use std::cell::OnceCell;
 use std::path::Path;
 use std::thread;
 
+use self::choice::Choice;
 pub use self::context::Context;
 use self::guide::{Guided, Guides};
 pub use self::network::Network;
@@ -122,17 +124,17 @@ impl Model for LocalModel {
             most: prompt.max_tokens.min(n_ctx - prompt_tokens),
             stream: self.tokenizer.stream(),
             stop: StopTexts::new(prompt.stop),
-            guide: self.guide(prompt).map_err(Refusal::Failed)?,
             repetition: Repetition::new(),
             logprobs: Vec::new(),
             on_text,
         };
         reply.emit(prompt.prefill);
-        let mut sampler = Sampler::new(prompt.sampling, self.vocabulary);
+        let guide = self.guide(prompt).map_err(Refusal::Failed)?;
+        let mut choice = Choice::new(Sampler::new(prompt.sampling, self.vocabulary), guide);
         let finish = match self.context.prefill(&ids, cancel).map_err(Refusal::Failed)? {
             None => Finish::Cancelled,
             Some(_) => {
-                reply.decode(&mut self.context, &mut sampler, &self.end_of_turn, cancel).map_err(Refusal::Failed)?
+                reply.decode(&mut self.context, &mut choice, &self.end_of_turn, cancel).map_err(Refusal::Failed)?
             }
         };
         Ok(Reply { prompt_tokens, ..reply.close(finish).map_err(Refusal::Failed)? })
@@ -147,7 +149,6 @@ struct Continuation<'a> {
     most: usize,
     stream: TextStream<'a>,
     stop: StopTexts<'a>,
-    guide: Option<Guided>,
     repetition: Repetition,
     logprobs: Vec<TokenLogprobs>,
     on_text: &'a mut dyn FnMut(&str),
@@ -158,7 +159,7 @@ impl Continuation<'_> {
     fn decode(
         &mut self,
         context: &mut Context,
-        sampler: &mut Sampler,
+        choice: &mut Choice,
         end_of_turn: &[u32],
         cancel: &Cancel,
     ) -> Result<Finish> {
@@ -166,17 +167,12 @@ impl Continuation<'_> {
             if cancel.is_cancelled() {
                 return Ok(Finish::Cancelled);
             }
-            let allowed = self.guide.as_mut().and_then(Guided::allowed);
-            let drawn = sampler.draw(context.logits(), allowed).ok_or_else(|| {
+            let drawn = choice.next(context.logits()).ok_or_else(|| {
                 Error::model("no token can be said: every logit is invalid or forbidden").advise(REBUILD)
             })?;
             let id = drawn.id;
             if end_of_turn.contains(&id) {
                 return Ok(Finish::EndOfTurn);
-            }
-            sampler.accept(id);
-            if let Some(guide) = &mut self.guide {
-                guide.accept(id);
             }
             self.tokens += 1;
             self.logprobs.extend(self.stream.logprobs(drawn)?);

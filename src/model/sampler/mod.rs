@@ -9,7 +9,8 @@ mod window;
 use rand_chacha::ChaCha8Rng;
 use rand_core::{RngCore, SeedableRng};
 
-use self::greatest::{Candidate, argmax, descending, greatest};
+pub(crate) use self::greatest::argmax;
+use self::greatest::{Candidate, descending, greatest};
 use self::window::Window;
 use super::Sampling;
 
