@@ -384,7 +384,7 @@ mod tests {
     }
 
     fn prompt(sampling: &Sampling) -> Prompt<'_> {
-        Prompt { messages: &[], shared: 0, prefill: "", stop: &[], max_tokens: 1, sampling }
+        Prompt::new(&[], sampling).with_max_tokens(1)
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What is asked for: one instruction and how to go about it.
 
-use crate::model::Sampling;
+use crate::model::{Guide, Sampling};
 
 /// One instruction. `Request::from("…")` takes the interpreter's own prompt and data and three attempts.
 #[non_exhaustive]
@@ -16,6 +16,8 @@ pub struct Request {
     pub sampling: Sampling,
     /// Tokens of one reply. Default 512.
     pub max_tokens: usize,
+    /// What the model's replies are held to. Default: nothing.
+    pub guide: Guide,
 }
 
 impl Request {
@@ -31,6 +33,7 @@ impl Request {
             user_input: None,
             sampling: Sampling::default(),
             max_tokens: 512,
+            guide: Guide::None,
         }
     }
 
@@ -58,6 +61,11 @@ impl Request {
     pub fn max_tokens(self, tokens: usize) -> Self {
         Self { max_tokens: tokens, ..self }
     }
+
+    /// This request with a grammar for the model's replies.
+    pub fn guide(self, guide: Guide) -> Self {
+        Self { guide, ..self }
+    }
 }
 
 impl From<&str> for Request {
@@ -84,10 +92,11 @@ mod tests {
             .system_prompt("be brief")
             .user_input("a,b")
             .sampling(sampling.clone())
-            .max_tokens(9);
+            .max_tokens(9)
+            .guide(Guide::Fence);
         assert_eq!((request.instruction.as_str(), request.max_retries, request.max_tokens), ("do", 1, 9));
         assert_eq!(request.system_prompt.as_deref(), Some("be brief"));
         assert_eq!(request.user_input.as_deref(), Some("a,b"));
-        assert_eq!(request.sampling, sampling);
+        assert_eq!((request.sampling, request.guide), (sampling, Guide::Fence));
     }
 }

@@ -11,6 +11,9 @@ const OUTPUT_LINES: usize = 5;
 
 const AGAIN: &str = "Return the whole corrected program in one ```python block.";
 
+/// What is added to the question after a reply that repeated itself without end.
+pub(super) const ENDLESS: &str = "An earlier program repeated the same lines without end. Write a short program in which no line repeats; use a loop.";
+
 /// Why there must be another attempt.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Failure<'a> {

@@ -6,6 +6,8 @@
 //!   the wish to print; whoever asked would see an empty answer. Silent again, it is a success, since it may be one.
 //! - Every attempt begins with the session as it was before the first: what a failed one did, files too, is undone.
 //! - The same program for the third time ends it early (`stuck`); attempts that are spent are `retries` all the same.
+//! - A reply that repeated itself without end is cut and its program runs like any other; if it fails, the question is asked
+//!   anew without it, since a model that sees a repetition goes on with it.
 //! - An attempt is a reply: `attempts` is the number of steps, and a model that fails to reply adds none.
 
 mod extract;
@@ -88,7 +90,7 @@ fn check(request: &Request) -> Result<()> {
         let said = format!("max_retries is {}, but it counts all attempts", request.max_retries);
         return Err(Error::usage(said).advise(format!("give a number from 1 to {MOST_ATTEMPTS}")));
     }
-    Ok(())
+    request.sampling.check()
 }
 
 /// Runs a program in a session that no earlier attempt of this run has touched.
@@ -98,7 +100,7 @@ type Cell<'a> = dyn FnMut(&str) -> Result<Outcome> + 'a;
 struct Stop {
     reason: StopReason,
     /// The part of a reply that a cancel cut off.
-    partial: Option<Reply>,
+    partial: Option<Box<Reply>>,
     error: Option<String>,
 }
 
@@ -182,13 +184,17 @@ impl<'a> Run<'a> {
                 .with_shared(self.transcript.shared())
                 .with_prefill(prompt::PREFILL)
                 .with_stop(&prompt::STOP)
-                .with_max_tokens(self.request.max_tokens);
+                .with_max_tokens(self.request.max_tokens)
+                .with_guide(self.request.guide);
             match model.generate(&prompt, &mut |text| observer(Event::Text(text)), cancel) {
                 Ok(reply) if reply.finish == Finish::Cancelled => {
-                    return Err(Stop { partial: Some(reply), ..Stop::new(StopReason::Cancelled, None) });
+                    return Err(Stop { partial: Some(Box::new(reply)), ..Stop::new(StopReason::Cancelled, None) });
                 }
                 Ok(reply) => {
                     tokens.add(&reply);
+                    if reply.finish == Finish::Repetition {
+                        observer(Event::Note("the model repeated itself without end, so its reply was cut"));
+                    }
                     if !self.was_cut(&reply) || !self.transcript.shorten() {
                         return Ok((reply, tokens));
                     }
@@ -216,8 +222,13 @@ impl<'a> Run<'a> {
         cell: &mut Cell<'_>,
         observer: &mut dyn FnMut(Event<'_>),
     ) -> Result<Option<StopReason>> {
+        let endless = reply.finish == Finish::Repetition;
         let Some(code) = extract::program(&reply.text) else {
-            self.transcript.failed(None, &reply.text, feedback::message(Failure::NoCode, false));
+            if endless {
+                self.transcript.start_over(feedback::ENDLESS.to_owned());
+            } else {
+                self.transcript.failed(None, &reply.text, feedback::message(Failure::NoCode, false));
+            }
             self.record.attempt(None, None, reply.text, tokens);
             return Ok(last.then_some(StopReason::NoCode));
         };
@@ -230,12 +241,12 @@ impl<'a> Run<'a> {
             outcome => outcome?,
         };
         observer(Event::Outcome(&outcome));
-        let end = self.judge(&code, &outcome, last);
+        let end = self.judge(&code, &outcome, endless, last);
         self.record.attempt(Some(code), Some(outcome), reply.text, tokens);
         Ok(end)
     }
 
-    fn judge(&mut self, code: &str, outcome: &Outcome, last: bool) -> Option<StopReason> {
+    fn judge(&mut self, code: &str, outcome: &Outcome, endless: bool, last: bool) -> Option<StopReason> {
         let has_input = self.request.user_input.is_some();
         let mut same_error = false;
         let failure = match outcome.status {
@@ -248,6 +259,10 @@ impl<'a> Run<'a> {
             _ if last => return Some(StopReason::Retries),
             _ => match self.circles.notice(code, feedback::signature(code, outcome)) {
                 Turn::Stuck => return Some(StopReason::Stuck),
+                _ if endless => {
+                    self.transcript.start_over(feedback::ENDLESS.to_owned());
+                    return None;
+                }
                 Turn::SameProgram => {
                     self.transcript.start_over(feedback::afresh(outcome, has_input));
                     return None;

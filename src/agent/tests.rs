@@ -189,6 +189,31 @@ fn a_reply_cut_by_the_context_is_asked_again() {
 }
 
 #[test]
+fn a_reply_that_repeats_itself_is_said_and_not_shown_to_the_model_again() {
+    let request = attempts(3);
+    for (first, ran) in [("```python\na(\na(\na(\n```", 2), ("so so so so", 1)] {
+        let mut model = Planned::new(&[first, "```python\nprint(1)\n```"]);
+        model.replies[0].finish = Finish::Repetition;
+        let mut outcomes = VecDeque::from([raised("SyntaxError", "'(' was never closed"), printed("1\n")]);
+        let (mut notes, mut cells) = (Vec::new(), 0);
+        let mut cell = |code: &str| {
+            cells += 1;
+            Ok(if code == "print(1)" { outcomes.pop_back() } else { outcomes.pop_front() }.expect("an outcome"))
+        };
+        let mut observer = |event: Event<'_>| {
+            if let Event::Note(note) = event {
+                notes.push(note.to_owned());
+            }
+        };
+        let answer = Run::new(&request).drive(&mut model, &mut cell, &mut observer, &Cancel::new()).expect("an answer");
+        assert_eq!((answer.success, answer.attempts, cells), (true, 2, ran));
+        assert!(notes.len() == 1 && notes[0].contains("repeated itself"), "{notes:?}");
+        assert!(model.told(1).contains("Print one.") && model.told(1).contains("without end"), "{}", model.told(1));
+        assert!(model.asked[1].messages.iter().all(|message| !message.content.contains("a(\na(")));
+    }
+}
+
+#[test]
 fn a_cancel_keeps_everything_so_far() {
     let cancel = Cancel::new();
     let mut cell = |_: &str| {
@@ -240,5 +265,8 @@ fn requests_that_cannot_be_served() {
     assert!(check(&attempts(0)).is_err_and(|error| error.is_usage()));
     assert!(check(&attempts(MOST_ATTEMPTS + 1)).is_err_and(|error| error.is_usage()));
     assert!(check(&Request::new(" \n")).is_err_and(|error| error.is_usage()));
+    let mut wrong = attempts(1);
+    wrong.sampling.top_p = 2.0;
+    assert!(check(&wrong).is_err_and(|error| error.is_usage()));
     assert!(check(&attempts(1)).is_ok());
 }

@@ -13,7 +13,9 @@ mod open;
 mod openai;
 pub(crate) mod recommended;
 mod sampler;
+mod sampling;
 mod scripted;
+mod spelling;
 mod stop;
 mod template;
 mod tokenizer;
@@ -22,12 +24,14 @@ mod tokenizer;
 #[doc(hidden)]
 pub mod parts {
     pub use super::gguf::{Weights, build};
-    pub use super::local::{Context, LocalModel, Network, replay};
+    pub use super::local::{Context, LocalModel, Network, Repetition, replay};
     pub use super::onnx::{Decoder, Runtime};
     pub use super::open::artefacts;
+    pub use super::sampler::{Drawn, Likelihood, Sampler};
 }
 
 pub(crate) use open::{inventory, keeps, open};
+pub use sampling::Sampling;
 pub use scripted::ScriptedModel;
 
 use std::fmt;
@@ -48,21 +52,33 @@ pub struct Message {
     pub content: String,
 }
 
-/// How the next token is drawn. `temperature` 0 is greedy, and then the rest does not matter.
+/// A grammar that a reply is held to while it is written.
 #[non_exhaustive]
-#[derive(Clone, Debug, PartialEq)]
-pub struct Sampling {
-    pub temperature: f32,
-    /// Keep the most likely tokens whose probabilities sum to this (1.0: all).
-    pub top_p: f32,
-    /// Keep so many of the most likely tokens (0: all).
-    pub top_k: usize,
-    pub seed: u64,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Guide {
+    /// The model says what it likes.
+    #[default]
+    None,
+    /// At most a line of text, then one fenced Python block.
+    Fence,
+    /// The same, and what is in the block looks like Python: brackets and strings are closed, and no line is prose.
+    Python,
 }
 
-impl Default for Sampling {
-    fn default() -> Self {
-        Self { temperature: 0.0, top_p: 0.95, top_k: 40, seed: 0 }
+impl Guide {
+    pub const ALL: [Self; 3] = [Self::None, Self::Fence, Self::Python];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Fence => "fence",
+            Self::Python => "python",
+        }
+    }
+
+    /// The guide of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|guide| guide.as_str() == name)
     }
 }
 
@@ -81,12 +97,14 @@ pub struct Prompt<'a> {
     pub stop: &'a [&'a str],
     pub max_tokens: usize,
     pub sampling: &'a Sampling,
+    /// What the whole reply, prefill included, is held to; a model that knows no grammars says what it likes.
+    pub guide: Guide,
 }
 
 impl<'a> Prompt<'a> {
     /// Asks for up to 512 tokens, with nothing put into the model's mouth and no stop text.
     pub fn new(messages: &'a [Message], sampling: &'a Sampling) -> Self {
-        Self { messages, shared: 0, prefill: "", stop: &[], max_tokens: 512, sampling }
+        Self { messages, shared: 0, prefill: "", stop: &[], max_tokens: 512, sampling, guide: Guide::None }
     }
 
     #[must_use]
@@ -108,11 +126,16 @@ impl<'a> Prompt<'a> {
     pub fn with_max_tokens(self, max_tokens: usize) -> Self {
         Self { max_tokens, ..self }
     }
+
+    #[must_use]
+    pub fn with_guide(self, guide: Guide) -> Self {
+        Self { guide, ..self }
+    }
 }
 
 /// What a model said to a [`Prompt`].
 #[non_exhaustive]
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
     /// All of it, the prefill included where it was put before.
     pub text: String,
@@ -125,6 +148,8 @@ pub struct Reply {
     /// Tokens that were guessed and wrong.
     pub rejected_tokens: usize,
     pub finish: Finish,
+    /// One for each token of the reply, if [`Sampling::logprobs`] asks for them and the model tells them.
+    pub logprobs: Vec<TokenLogprobs>,
 }
 
 impl Reply {
@@ -138,6 +163,7 @@ impl Reply {
             accepted_tokens: 0,
             rejected_tokens: 0,
             finish,
+            logprobs: Vec::new(),
         }
     }
 
@@ -145,6 +171,27 @@ impl Reply {
     pub fn with_tokens(self, prompt_tokens: usize, completion_tokens: usize) -> Self {
         Self { prompt_tokens, completion_tokens, ..self }
     }
+}
+
+/// How likely a token was, by the model's own distribution: before bias, penalties and temperature.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq)]
+pub struct Logprob {
+    pub id: u32,
+    /// What it says by itself; bytes that are a part of a character only are U+FFFD.
+    pub text: String,
+    /// The natural logarithm of its probability.
+    pub logprob: f32,
+}
+
+/// The probabilities at one place of a reply.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq)]
+pub struct TokenLogprobs {
+    /// The token that stands there.
+    pub token: Logprob,
+    /// The likeliest tokens for the place, likeliest first.
+    pub top: Vec<Logprob>,
 }
 
 /// Why a reply ended.
@@ -157,6 +204,8 @@ pub enum Finish {
     Stop,
     /// `max_tokens` were made, or the context is full.
     Length,
+    /// The model repeated itself without end.
+    Repetition,
     Cancelled,
 }
 

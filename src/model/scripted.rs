@@ -115,14 +115,7 @@ mod tests {
     fn ask(model: &mut ScriptedModel, cancel: &Cancel) -> (Result<Reply, Refusal>, Vec<String>) {
         let messages = [Message { role: Role::User, content: "two words".into() }];
         let sampling = Sampling::default();
-        let prompt = Prompt {
-            messages: &messages,
-            shared: 0,
-            prefill: "```",
-            stop: &["```"],
-            max_tokens: 1,
-            sampling: &sampling,
-        };
+        let prompt = Prompt::new(&messages, &sampling).with_prefill("```").with_stop(&["```"]).with_max_tokens(1);
         let mut pieces = Vec::new();
         let reply = model.generate(&prompt, &mut |piece| pieces.push(piece.to_owned()), cancel);
         (reply, pieces)

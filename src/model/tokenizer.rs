@@ -14,8 +14,10 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 
 use tokenizers::{AddedToken, ModelWrapper, NormalizedString, Normalizer as _, Tokenizer};
 
-use super::Message;
+use super::sampler::Drawn;
+use super::spelling::Spelling;
 use super::template::ChatTemplate;
+use super::{Logprob, Message, TokenLogprobs};
 use crate::{Error, Result};
 
 pub(crate) struct ChatTokenizer {
@@ -64,6 +66,12 @@ impl ChatTokenizer {
         Ok(Self { plain, silent, control, beginnings, template, first_token, pieces, space_prefix })
     }
 
+    /// One more than the greatest of the ids below `logits` that it knows: networks may have more logits than there are
+    /// tokens.
+    pub fn vocabulary(&self, logits: usize) -> usize {
+        (0..logits).rev().find(|&id| self.plain.id_to_token(id as u32).is_some()).map_or(0, |last| last + 1)
+    }
+
     /// The ids of the whole conversation, up to and with `prefill`, the beginning of the assistant's next reply.
     pub fn encode_chat(&self, messages: &[Message], prefill: &str) -> Result<Vec<u32>> {
         let mark = Mark::unguessable();
@@ -104,6 +112,20 @@ impl ChatTokenizer {
             }
         }
         String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// The bytes that each of the first `count` ids says; `None` for control tokens and for what is no text.
+    pub fn token_bytes(&self, count: usize) -> Vec<Option<Vec<u8>>> {
+        let spelling = Spelling::of(&self.plain);
+        let control: HashSet<u32> = self.control.iter().map(|&(_, id)| id).chain(self.silent.iter().copied()).collect();
+        let added = self.plain.get_added_tokens_decoder();
+        (0..count as u32)
+            .map(|id| match added.get(&id) {
+                _ if control.contains(&id) => None,
+                Some(token) => Some(token.content.clone().into_bytes()),
+                None => self.plain.id_to_token(id).map(|token| spelling.bytes(&token)),
+            })
+            .collect()
     }
 
     /// A stream of what comes after `prefill`.
@@ -217,6 +239,14 @@ impl TextStream<'_> {
         let own = std::mem::replace(&mut self.own_space, true) || piece.is_empty();
         let stripped = if own { None } else { piece.strip_prefix(' ') };
         stripped.unwrap_or(piece).to_owned()
+    }
+
+    /// The probabilities that were drawn along with an id, with the tokens' texts.
+    pub fn logprobs(&self, drawn: Drawn) -> Result<Option<TokenLogprobs>> {
+        let Some(likelihood) = drawn.likelihood else { return Ok(None) };
+        let told = |(id, logprob)| Ok(Logprob { id, text: self.tokenizer.decode(&[id])?, logprob });
+        let top = likelihood.top.into_iter().map(told).collect::<Result<_>>()?;
+        Ok(Some(TokenLogprobs { token: told((drawn.id, likelihood.logprob))?, top }))
     }
 
     /// What is left when no more ids come; bytes that never became a character are U+FFFD.

@@ -47,6 +47,11 @@ fn only_in(words: &[&str], rooms: &[&str]) {
 }
 
 #[test]
+fn one_file_knows_the_grammars() {
+    only_in(&["llguidance::"], &["model/local/guide.rs"]);
+}
+
+#[test]
 fn one_room_knows_wasmtime() {
     only_in(&["wasmtime::", "wasmtime_wizer::"], &["sandbox/"]);
 }

@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::Deserialize;
 use serde_json::Value;
-use slm_code_interpreter::model::parts::{LocalModel, Runtime, Weights, build};
-use slm_code_interpreter::model::{Finish, Message, Model, Prompt, Refusal, Reply, Role, Sampling};
+use slm_code_interpreter::model::parts::{LocalModel, Repetition, Runtime, Weights, build};
+use slm_code_interpreter::model::{Finish, Guide, Message, Model, Prompt, Refusal, Reply, Role, Sampling};
 use slm_code_interpreter::{Cancel, Progress};
 use tempfile::TempDir;
 
@@ -389,4 +389,67 @@ fn a_cancel_ends_the_reply_between_tokens() {
     assert!((1..10).contains(&reply.completion_tokens), "{}", reply.completion_tokens);
     let reply = built.model.generate(&prompt, &mut |_| panic!("said something"), &cancel).unwrap();
     assert_eq!((reply.finish, reply.text.as_str()), (Finish::Cancelled, ""));
+}
+
+#[test]
+fn ordinary_programs_are_no_endless_repetition() {
+    let model = &model().model;
+    let mut programs = 0;
+    for folder in ["tests/cases", "python-runtime", "wasm"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        for entry in std::fs::read_dir(folder).unwrap().flatten() {
+            let path = entry.path();
+            if path.extension().is_some_and(|extension| extension == "py") {
+                let ids = model.text_ids(&std::fs::read_to_string(&path).unwrap()).unwrap();
+                let mut repetition = Repetition::new();
+                assert!(!ids.into_iter().any(|id| repetition.push(id)), "{}", path.display());
+                programs += 1;
+            }
+        }
+    }
+    assert!(programs > 100, "only {programs} programs were looked at");
+}
+
+#[test]
+fn a_reply_that_repeats_itself_is_ended() {
+    let built = &mut *model();
+    let messages = say("Repeat the word spam.");
+    let mut sampling = greedy();
+    sampling.logprobs = Some(1);
+    // What it is made to say again and again, it goes on saying.
+    let prefill = "spam spam spam spam ".repeat(10);
+    let prompt = Prompt::new(&messages, &sampling).with_prefill(&prefill).with_max_tokens(600);
+    let (reply, _) = ask(built, &prompt);
+    assert_eq!(reply.finish, Finish::Repetition, "{}", reply.text);
+    assert!((256..400).contains(&reply.completion_tokens), "{}", reply.completion_tokens);
+    // Greedy: each token is the likeliest, and says what stands in the text.
+    assert_eq!(reply.logprobs.len(), reply.completion_tokens);
+    assert!(reply.logprobs.iter().all(|place| place.top[0].id == place.token.id && place.token.logprob <= 0.0));
+    let said: String = reply.logprobs.iter().map(|place| place.token.text.as_str()).collect();
+    assert_eq!(format!("{prefill}{said}"), reply.text);
+    // A penalty breaks the habit.
+    sampling.repeat_penalty = 1.5;
+    let prompt = Prompt::new(&messages, &sampling).with_prefill(&prefill).with_max_tokens(600);
+    assert_ne!(ask(built, &prompt).0.finish, Finish::Repetition);
+}
+
+#[test]
+fn a_guide_holds_the_reply_to_its_grammar() {
+    let built = &mut *model();
+    let messages = say("Tell me a story about a fox.");
+    for guide in [Guide::Fence, Guide::Python] {
+        for temperature in [0.0, 1.0] {
+            let mut sampling = greedy();
+            (sampling.temperature, sampling.seed) = (temperature, 3);
+            let prompt = Prompt::new(&messages, &sampling).with_max_tokens(120).with_guide(guide);
+            let (free, _) = ask(built, &prompt.with_guide(Guide::None));
+            assert!(!free.text.contains("```python"), "{}", free.text);
+            let (reply, _) = ask(built, &prompt);
+            let begun = reply.text.split_once("```python\n").map(|(before, _)| before.matches('\n').count() <= 1);
+            assert!(begun == Some(true) || reply.text.len() < 210 && !reply.text.contains('`'), "{}", reply.text);
+            if reply.finish == Finish::EndOfTurn {
+                assert!(reply.text.ends_with("\n```"), "{}", reply.text);
+            }
+        }
+    }
 }

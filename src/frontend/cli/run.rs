@@ -12,6 +12,7 @@ use super::workspace::Workspace;
 use super::{Context, exit, interrupt, render, stdin};
 use crate::error::OrInternal;
 use crate::frontend::json;
+use crate::model::{Guide, Sampling};
 use crate::{Answer, Cancel, CodeInterpreter, Error, Request, Result, Session, StopReason};
 
 /// Let the model write a program that does what you say, and run it in the sandbox
@@ -56,6 +57,30 @@ pub struct Run {
     /// Seeds the drawing of tokens, when the temperature is above 0 [default: 0]
     #[arg(long, value_name = "N", help_heading = "Model")]
     seed: Option<u64>,
+
+    /// Draw from so many of the likeliest tokens; 0: from all [default: 40]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Model")]
+    top_k: Option<usize>,
+
+    /// Draw from the fewest tokens whose probabilities sum to this; 1: from all [default: 0.95]
+    #[arg(long, value_name = "P", value_parser = share, allow_negative_numbers = true, help_heading = "Model")]
+    top_p: Option<f32>,
+
+    /// Draw from the tokens with at least this share of the likeliest one's probability [default: 0]
+    #[arg(long, value_name = "P", value_parser = share, allow_negative_numbers = true, help_heading = "Model")]
+    min_p: Option<f32>,
+
+    /// Make the reply's last tokens less likely by this factor; 1 does nothing [default: 1]
+    #[arg(long, value_name = "X", value_parser = repeat_penalty, allow_negative_numbers = true, help_heading = "Model")]
+    repeat_penalty: Option<f32>,
+
+    /// How many of the reply's last tokens --repeat-penalty looks at [default: 64]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Model")]
+    repeat_last_n: Option<usize>,
+
+    /// Hold the reply to a grammar: one fenced block, or one that looks like Python
+    #[arg(long, value_name = "none|fence|python", value_parser = guide, default_value = "none", help_heading = "Model")]
+    guide: Guide,
 
     /// Tokens of one reply [default: 512]
     #[arg(long, value_name = "N", help_heading = "Model")]
@@ -112,10 +137,23 @@ impl Run {
             Some((_, Some(file))) => Some(stdin::file(Path::new(file), cancel)?),
             Some((text, None)) => Some(text.to_owned()),
         };
-        request.sampling.temperature = self.temperature.unwrap_or(request.sampling.temperature);
-        request.sampling.seed = self.seed.unwrap_or(request.sampling.seed);
+        self.sampling(&mut request.sampling);
+        request.guide = self.guide;
         request.max_tokens = self.max_tokens.map_or(request.max_tokens, NonZeroUsize::get);
         Ok(request)
+    }
+
+    fn sampling(&self, sampling: &mut Sampling) {
+        fn set<T: Copy>(value: &mut T, given: Option<T>) {
+            *value = given.unwrap_or(*value);
+        }
+        set(&mut sampling.temperature, self.temperature);
+        set(&mut sampling.seed, self.seed);
+        set(&mut sampling.top_k, self.top_k);
+        set(&mut sampling.top_p, self.top_p);
+        set(&mut sampling.min_p, self.min_p);
+        set(&mut sampling.repeat_penalty, self.repeat_penalty);
+        set(&mut sampling.repeat_last_n, self.repeat_last_n);
     }
 
     fn session(&self, interpreter: &CodeInterpreter) -> Result<Session> {
@@ -166,10 +204,24 @@ fn no_success(answer: &Answer) -> String {
 }
 
 fn temperature(text: &str) -> Result<f32, String> {
-    match text.parse::<f32>() {
-        Ok(value) if (0.0..=10.0).contains(&value) => Ok(value),
-        _ => Err("must be a number from 0 to 10".into()),
-    }
+    number(text, |value| (0.0..=Sampling::MOST_TEMPERATURE).contains(&value), "a number from 0 to 10")
+}
+
+fn guide(text: &str) -> Result<Guide, String> {
+    Guide::named(text).ok_or_else(|| "must be none, fence or python".into())
+}
+
+fn share(text: &str) -> Result<f32, String> {
+    number(text, |value| (0.0..=1.0).contains(&value), "a number from 0 to 1")
+}
+
+fn repeat_penalty(text: &str) -> Result<f32, String> {
+    let fits = |value| value > 0.0 && value <= Sampling::MOST_REPEAT_PENALTY;
+    number(text, fits, "a number above 0, at most 10; 1 is no penalty")
+}
+
+fn number(text: &str, fits: impl Fn(f32) -> bool, what: &str) -> Result<f32, String> {
+    text.parse().ok().filter(|&value| fits(value)).ok_or_else(|| format!("must be {what}"))
 }
 
 #[cfg(test)]
@@ -189,6 +241,12 @@ mod tests {
             system_prompt: None,
             temperature: None,
             seed: None,
+            top_k: None,
+            top_p: None,
+            min_p: None,
+            repeat_penalty: None,
+            repeat_last_n: None,
+            guide: Guide::None,
             max_tokens: None,
         }
     }
@@ -201,6 +259,20 @@ mod tests {
         let set = Run { temperature: Some(0.5), seed: Some(7), max_tokens: NonZeroUsize::new(9), ..run("x") };
         let set = set.request(&console, &Cancel::new()).unwrap();
         assert_eq!((set.sampling.temperature, set.sampling.seed, set.max_tokens), (0.5, 7, 9));
+        let drawing = Run {
+            top_k: Some(0),
+            top_p: Some(0.5),
+            min_p: Some(0.1),
+            repeat_penalty: Some(1.2),
+            repeat_last_n: Some(9),
+            guide: Guide::Python,
+            ..run("x")
+        };
+        let drawing = drawing.request(&console, &Cancel::new()).unwrap();
+        assert_eq!(drawing.guide, Guide::Python);
+        let drawing = drawing.sampling;
+        assert_eq!((drawing.top_k, drawing.top_p, drawing.min_p), (0, 0.5, 0.1));
+        assert_eq!((drawing.repeat_penalty, drawing.repeat_last_n, drawing.temperature), (1.2, 9, 0.0));
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("data.csv");
         std::fs::write(&file, "x,y\n").unwrap();

@@ -12,6 +12,7 @@ use super::body::{self, Fields, Payload};
 use super::problem::Problem;
 use super::state::App;
 use crate::frontend::json;
+use crate::model::{Guide, Sampling};
 use crate::sandbox::SessionOptions;
 use crate::{Answer, Cancel, CodeInterpreter, Error, Request, Result, StopReason};
 
@@ -19,10 +20,24 @@ use crate::{Answer, Cancel, CodeInterpreter, Error, Request, Result, StopReason}
 const MOST_RETRIES: usize = Request::MOST_RETRIES;
 
 /// The fields of a call, as they came.
-#[derive(Default)]
 pub struct Call {
     instruction: Value,
     max_retries: Value,
+    guide: Value,
+    /// How to draw tokens, by the names of [`Sampling`]'s fields.
+    sampling: [(&'static str, Value); 7],
+}
+
+impl Default for Call {
+    fn default() -> Self {
+        let names = ["temperature", "seed", "top_k", "top_p", "min_p", "repeat_penalty", "repeat_last_n"];
+        Self {
+            instruction: Value::Null,
+            max_retries: Value::Null,
+            guide: Value::Null,
+            sampling: names.map(|name| (name, Value::Null)),
+        }
+    }
 }
 
 impl Fields for Call {
@@ -30,6 +45,10 @@ impl Fields for Call {
         match name {
             "instruction" => self.instruction = body::value(values)?,
             "max_retries" => self.max_retries = body::value(values)?,
+            "guide" => self.guide = body::value(values)?,
+            name if let Some((_, value)) = self.sampling.iter_mut().find(|(known, _)| *known == name) => {
+                *value = body::value(values)?;
+            }
             _ => drop(values.next_value::<IgnoredAny>()?),
         }
         Ok(())
@@ -60,7 +79,33 @@ fn request(call: Call) -> Result<Request, Problem> {
             }
         },
     }
+    if !call.guide.is_null() {
+        request.guide = (call.guide.as_str().and_then(Guide::named))
+            .ok_or_else(|| Problem::bad("Invalid field: 'guide' must be \"none\", \"fence\" or \"python\""))?;
+    }
+    for (name, value) in call.sampling.iter().filter(|(_, value)| !value.is_null()) {
+        draw(&mut request.sampling, name, value)
+            .ok_or_else(|| Problem::bad(format!("Invalid field: '{name}' must be a number, whole where it counts")))?;
+    }
+    request.sampling.check().map_err(|error| Problem::bad(format!("Invalid field: {error}")))?;
     Ok(request)
+}
+
+/// Sets the field of that name; `None` if `value` is none of its kind.
+fn draw(sampling: &mut Sampling, name: &str, value: &Value) -> Option<()> {
+    let number = || value.as_f64().map(|number| number as f32);
+    let count = || value.as_u64().and_then(|count| usize::try_from(count).ok());
+    match name {
+        "temperature" => sampling.temperature = number()?,
+        "top_p" => sampling.top_p = number()?,
+        "min_p" => sampling.min_p = number()?,
+        "repeat_penalty" => sampling.repeat_penalty = number()?,
+        "top_k" => sampling.top_k = count()?,
+        "repeat_last_n" => sampling.repeat_last_n = count()?,
+        "seed" => sampling.seed = value.as_u64()?,
+        _ => return None,
+    }
+    Some(())
 }
 
 fn answer(interpreter: &CodeInterpreter, request: &Request, cancel: &Cancel) -> Result<Vec<u8>, Problem> {
@@ -106,6 +151,34 @@ mod tests {
         let request = parse(json!({"instruction": "sum 1 to 10", "stream": false})).unwrap();
         assert_eq!((request.instruction.as_str(), request.max_retries), ("sum 1 to 10", 3));
         assert_eq!(parse(json!({"instruction": "x", "max_retries": 1})).unwrap().max_retries, 1);
+    }
+
+    #[test]
+    fn tokens_are_drawn_as_asked() {
+        let asked = json!({"instruction": "x", "temperature": 0.5, "seed": 7, "top_k": 0, "top_p": 0.9, "min_p": 0.1,
+            "repeat_penalty": 1.5, "repeat_last_n": 9, "guide": "fence"});
+        let request = parse(asked).unwrap();
+        assert_eq!(request.guide, Guide::Fence);
+        let sampling = request.sampling;
+        assert_eq!((sampling.temperature, sampling.seed, sampling.top_k), (0.5, 7, 0));
+        assert_eq!((sampling.top_p, sampling.min_p), (0.9, 0.1));
+        assert_eq!((sampling.repeat_penalty, sampling.repeat_last_n), (1.5, 9));
+        let usual = parse(json!({"instruction": "x", "temperature": null})).unwrap().sampling;
+        assert_eq!(usual, Sampling::default());
+        let wrong = [
+            ("top_p", json!(1.5)),
+            ("temperature", json!("hot")),
+            ("top_k", json!(-1)),
+            ("seed", json!(1.5)),
+            ("repeat_penalty", json!(0)),
+            ("temperature", json!(1e300)),
+            ("guide", json!("bash")),
+            ("guide", json!(true)),
+        ];
+        for (name, value) in wrong {
+            let problem = parse(json!({"instruction": "x", name: value})).unwrap_err();
+            assert!(format!("{problem:?}").contains(name), "{problem:?}");
+        }
     }
 
     #[test]

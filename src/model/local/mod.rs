@@ -1,29 +1,37 @@
 //! The model in this process: text to tokens, tokens through a [`Network`], tokens to text.
 
 mod context;
+mod continuation;
+mod draw;
+mod guide;
 mod lookup;
 mod network;
 mod prefix;
+mod repetition;
 #[cfg(test)]
 mod testing;
 mod tokens;
 
+use std::cell::OnceCell;
 use std::path::Path;
 use std::thread;
 
 pub use self::context::Context;
+use self::continuation::Continuation;
+use self::draw::Choice;
+use self::guide::{Guided, Guides};
 pub use self::network::Network;
 pub(crate) use self::prefix::Prefixes;
+pub use self::repetition::Repetition;
 use self::tokens::Tokens;
 pub use self::tokens::replay;
 
 use super::built::{self, BuiltModel};
 use super::onnx::{Decoder, Runtime};
 use super::sampler::Sampler;
-use super::stop::StopTexts;
 use super::template::ChatTemplate;
-use super::tokenizer::{ChatTokenizer, TextStream};
-use super::{Finish, Message, Model, Prompt, Refusal, Reply, Role};
+use super::tokenizer::ChatTokenizer;
+use super::{Finish, Guide, Message, Model, Prompt, Refusal, Reply, Role};
 use crate::{Cancel, Error, Result};
 
 /// A beginning of fewer tokens is evaluated faster than it is read.
@@ -36,6 +44,10 @@ pub struct LocalModel {
     tokenizer: ChatTokenizer,
     end_of_turn: Vec<u32>,
     context: Context,
+    /// Tokens that the tokenizer knows; the network's further logits mean nothing.
+    vocabulary: usize,
+    /// Made when the first reply asks for a guide.
+    guides: OnceCell<Guides>,
     drafts: bool,
     prefixes: Option<Prefixes>,
     /// The beginning that was kept or found last.
@@ -59,11 +71,14 @@ impl LocalModel {
         });
         let tokenizer = tokenizer.map_err(|_| Error::internal("reading the model's tokenizer panicked"))??;
         let context = Context::new(Box::new(decoder?));
+        let vocabulary = tokenizer.vocabulary(context.vocabulary());
         Ok(Self {
             name: description.name,
             tokenizer,
             end_of_turn: description.end_of_turn,
             context,
+            vocabulary,
+            guides: OnceCell::new(),
             drafts: true,
             prefixes: None,
             kept: Vec::new(),
@@ -89,6 +104,21 @@ impl LocalModel {
     /// The ids of plain text, in which nothing is a control token.
     pub fn text_ids(&self, text: &str) -> Result<Vec<u32>> {
         self.tokenizer.encode_text(text)
+    }
+
+    /// The guide of a reply to `prompt`; without one the reply is written freely.
+    fn guide(&self, prompt: &Prompt<'_>) -> Result<Option<Guided>> {
+        if prompt.guide == Guide::None {
+            return Ok(None);
+        }
+        let guides = match self.guides.get() {
+            Some(guides) => guides,
+            None => {
+                let made = Guides::new(&self.tokenizer.token_bytes(self.vocabulary), &self.end_of_turn)?;
+                self.guides.get_or_init(|| made)
+            }
+        };
+        Ok(guides.start(prompt.guide, &self.tokenizer.encode_text(prompt.prefill)?))
     }
 
     /// The ids that a conversation begins with whose first messages are those that `prompt` shares with others.
@@ -161,93 +191,30 @@ impl Model for LocalModel {
         on_text: &mut dyn FnMut(&str),
         cancel: &Cancel,
     ) -> Result<Reply, Refusal> {
-        let ids = self.prompt_ids(prompt).map_err(Refusal::Failed)?;
+        let ids = self.prompt_ids(prompt)?;
         let (prompt_tokens, n_ctx) = (ids.len(), self.n_ctx());
         if prompt_tokens >= n_ctx {
             return Err(Refusal::Context { prompt_tokens, n_ctx });
         }
-        let to_keep = self.recall(prompt, &ids).map_err(Refusal::Failed)?;
-        let mut reply = Continuation {
-            text: String::new(),
-            tokens: 0,
-            most: prompt.max_tokens.min(n_ctx - prompt_tokens),
-            stream: self.tokenizer.stream(prompt.prefill),
-            stop: StopTexts::new(prompt.stop),
-            on_text,
+        let to_keep = self.recall(prompt, &ids)?;
+        let choice = Choice::new(Sampler::new(prompt.sampling, self.vocabulary), self.guide(prompt)?);
+        let stream = self.tokenizer.stream(prompt.prefill);
+        let mut continuation = Continuation::new(prompt, n_ctx - prompt_tokens, stream, on_text);
+        let Some(evaluated) = self.context.prefill(&ids, cancel)? else {
+            return Ok(Reply { prompt_tokens, ..continuation.close(Finish::Cancelled)? });
         };
-        reply.emit(prompt.prefill);
-        let mut made = Reply::new("", Finish::Cancelled);
-        if let Some(evaluated) = self.context.prefill(&ids, cancel).map_err(Refusal::Failed)? {
-            made.cached_tokens = prompt_tokens - evaluated;
-            let sampler = Sampler::new(prompt.sampling);
-            let mut tokens = Tokens::new(&mut self.context, sampler, self.drafts);
-            made.finish = reply.grow(&mut tokens, &self.end_of_turn, cancel).map_err(Refusal::Failed)?;
-            (made.accepted_tokens, made.rejected_tokens) = (tokens.accepted, tokens.rejected);
-        }
-        (made.text, made.completion_tokens, made.finish) = reply.close(made.finish).map_err(Refusal::Failed)?;
-        made.prompt_tokens = prompt_tokens;
+        let mut tokens = Tokens::new(&mut self.context, choice, self.drafts);
+        let finish = continuation.grow(&mut tokens, &self.end_of_turn, cancel)?;
+        let reply = Reply {
+            prompt_tokens,
+            cached_tokens: prompt_tokens - evaluated,
+            accepted_tokens: tokens.accepted,
+            rejected_tokens: tokens.rejected,
+            ..continuation.close(finish)?
+        };
         if let Some(shared) = to_keep {
             self.remember(shared);
         }
-        Ok(made)
-    }
-}
-
-/// A reply as it grows.
-struct Continuation<'a> {
-    text: String,
-    /// Tokens of the reply without the one that ended the turn.
-    tokens: usize,
-    most: usize,
-    stream: TextStream<'a>,
-    stop: StopTexts<'a>,
-    on_text: &'a mut dyn FnMut(&str),
-}
-
-impl Continuation<'_> {
-    /// Takes tokens until something ends the reply.
-    fn grow(&mut self, tokens: &mut Tokens<'_, Sampler>, end_of_turn: &[u32], cancel: &Cancel) -> Result<Finish> {
-        while self.tokens < self.most {
-            if cancel.is_cancelled() {
-                return Ok(Finish::Cancelled);
-            }
-            let id = tokens.next(self.most - self.tokens)?;
-            if end_of_turn.contains(&id) {
-                return Ok(Finish::EndOfTurn);
-            }
-            self.tokens += 1;
-            if let Some(piece) = self.stream.step(id)?
-                && self.add(&piece)
-            {
-                return Ok(Finish::Stop);
-            }
-        }
-        Ok(Finish::Length)
-    }
-
-    /// Adds a piece, up to the end of a stop text if one ends in it; whether one did.
-    fn add(&mut self, piece: &str) -> bool {
-        let end = self.stop.end_in(piece);
-        self.emit(&piece[..end.unwrap_or(piece.len())]);
-        end.is_some()
-    }
-
-    fn emit(&mut self, piece: &str) {
-        if !piece.is_empty() {
-            self.text.push_str(piece);
-            (self.on_text)(piece);
-        }
-    }
-
-    /// Adds what the stream still held back, unless a stop text has ended the reply before it.
-    fn close(mut self, finish: Finish) -> Result<(String, usize, Finish)> {
-        let mut finish = finish;
-        if finish != Finish::Stop {
-            let rest = self.stream.finish()?;
-            if self.add(&rest) {
-                finish = Finish::Stop;
-            }
-        }
-        Ok((self.text, self.tokens, finish))
+        Ok(reply)
     }
 }

@@ -8,21 +8,10 @@
 //! change places.)
 
 use super::context::Context;
+use super::draw::Draw;
 use super::lookup;
-use crate::model::sampler::Sampler;
+use crate::model::sampler::{Drawn, argmax};
 use crate::{Error, Result};
-
-/// Says which token a row of logits gives. It is asked once for each token, in their order.
-pub(super) trait Draw {
-    /// `None` when there is none to be drawn.
-    fn draw(&mut self, logits: &[f32]) -> Option<u32>;
-}
-
-impl Draw for Sampler {
-    fn draw(&mut self, logits: &[f32]) -> Option<u32> {
-        self.draw(logits)
-    }
-}
 
 pub(super) struct Tokens<'a, D> {
     context: &'a mut Context,
@@ -50,14 +39,15 @@ impl<'a, D: Draw> Tokens<'a, D> {
     }
 
     /// The next token; `most` (at least 1) is how many will be asked for at most, this one included.
-    pub fn next(&mut self, most: usize) -> Result<u32> {
+    pub fn next(&mut self, most: usize) -> Result<Drawn> {
         if self.context.ids().len() < self.ids.len() {
             self.step(most)?;
         }
-        let id = self
+        let drawn = self
             .draw
             .draw(self.context.logits(self.row))
-            .ok_or_else(|| Error::model("the model computes nothing but invalid numbers").advise(REBUILD))?;
+            .ok_or_else(|| Error::model("no token can be said: every logit is invalid or forbidden").advise(REBUILD))?;
+        let id = drawn.id;
         self.ids.push(id);
         if self.draft.get(self.row) == Some(&id) {
             self.row += 1;
@@ -67,7 +57,7 @@ impl<'a, D: Draw> Tokens<'a, D> {
             self.draft.clear();
             self.context.truncate(self.ids.len() - 1);
         }
-        Ok(id)
+        Ok(drawn)
     }
 
     /// Appends what the context lacks, and a draft.
@@ -90,9 +80,9 @@ impl<'a, D: Draw> Tokens<'a, D> {
 pub fn replay(context: &mut Context, reply: &[u32], drafts: bool) -> Result<usize> {
     struct Given<'a>(std::slice::Iter<'a, u32>);
     impl Draw for Given<'_> {
-        fn draw(&mut self, logits: &[f32]) -> Option<u32> {
+        fn draw(&mut self, logits: &[f32]) -> Option<Drawn> {
             // The work of a greedy draw is part of the time.
-            crate::model::sampler::argmax(logits).and(self.0.next().copied())
+            argmax(logits).and(self.0.next()).map(|&id| Drawn { id, likelihood: None })
         }
     }
     let mut tokens = Tokens::new(context, Given(reply.iter()), drafts);
@@ -109,21 +99,25 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::Ordering;
 
+    use super::super::draw::Choice;
+    use super::super::network::Network;
     use super::super::testing::Parrot;
     use super::*;
     use crate::Cancel;
     use crate::model::Sampling;
+    use crate::model::sampler::Sampler;
 
     const SEEDS: u64 = 40;
 
     /// What comes of `prompt`, and how many steps the network took for it after the prompt.
     fn reply(parrot: Parrot, prompt: &[u32], sampling: &Sampling, drafts: bool, most: usize) -> (Vec<u32>, usize) {
         let steps = Arc::clone(&parrot.steps);
+        let vocabulary = parrot.vocabulary();
         let mut context = Context::new(Box::new(parrot));
         assert!(context.prefill(prompt, &Cancel::new()).unwrap().is_some());
         steps.store(0, Ordering::Relaxed);
-        let mut tokens = Tokens::new(&mut context, Sampler::new(sampling), drafts);
-        let said = (0..most).map(|done| tokens.next(most - done).unwrap()).collect();
+        let mut tokens = Tokens::new(&mut context, Choice::new(Sampler::new(sampling, vocabulary), None), drafts);
+        let said = (0..most).map(|done| tokens.next(most - done).unwrap().id).collect();
         (said, steps.load(Ordering::Relaxed))
     }
 
