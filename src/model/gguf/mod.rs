@@ -35,7 +35,7 @@ use crate::error::OrInternal;
 use crate::{Cancel, Error, Progress, Result};
 
 /// Part of the name of everything built here: raise it when the same GGUF would be built differently.
-pub(crate) const CONVERTER_VERSION: u32 = 2;
+pub(crate) const CONVERTER_VERSION: u32 = 3;
 
 /// Half the largest head that can be built.
 const MAX_ROPE_FACTORS: usize = 512;
