@@ -1,6 +1,7 @@
 //! Models that continue a conversation. The loop knows only the [`Model`] trait; each implementation lives in its own room.
 
 mod built;
+mod folder;
 mod gguf;
 mod local;
 mod name;

@@ -2,20 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use super::built;
+use super::folder;
 use crate::{Error, Result};
 
 /// The name of the embedded default.
 pub(crate) const EMBEDDED: &str = "smollm2-135m-instruct";
 
-const POSSIBLE: &str =
-    "name smollm2-135m-instruct, a .gguf file, a folder with a model built by this program, or scripted:FILE.jsonl";
+const POSSIBLE: &str = "name smollm2-135m-instruct, a .gguf file, a folder with an ONNX model, one of its .onnx files, or scripted:FILE.jsonl";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ModelName {
     Embedded,
     Gguf(PathBuf),
-    /// A folder that holds what we built from a GGUF.
+    /// A folder that holds what we built from a GGUF, or an ONNX model; or one of its graphs.
     Folder(PathBuf),
     Script(PathBuf),
 }
@@ -31,11 +30,11 @@ impl ModelName {
             return Ok(Self::Script(script.into()));
         }
         let path = Path::new(name);
+        if folder::is_model(path) {
+            return Ok(Self::Folder(path.into()));
+        }
         if path.is_dir() {
-            return match built::is_built(path) {
-                true => Ok(Self::Folder(path.into())),
-                false => Err(refused(format!("the folder `{name}` holds no model built by this program"))),
-            };
+            return Err(refused(format!("the folder `{name}` holds no model")));
         }
         if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gguf")) {
             return match path.is_file() {
@@ -44,7 +43,7 @@ impl ModelName {
             };
         }
         if path.is_file() {
-            return Err(refused(format!("the file `{name}` is not a .gguf file")));
+            return Err(refused(format!("the file `{name}` is neither a .gguf nor an .onnx file")));
         }
         if is_hub_name(name) {
             return Err(refused(format!("`{name}` looks like a model on the hub, which is not supported yet")));
@@ -102,6 +101,6 @@ mod tests {
         assert!(refusal(folder.path().to_str().unwrap()).contains("holds no model"));
         let text = folder.path().join("model.bin");
         std::fs::write(&text, "x").unwrap();
-        assert!(refusal(text.to_str().unwrap()).contains("not a .gguf"));
+        assert!(refusal(text.to_str().unwrap()).contains("neither a .gguf"));
     }
 }

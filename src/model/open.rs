@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::built;
+use super::folder;
 use super::gguf::{self, CONVERTER_VERSION, Weights};
 use super::local::LocalModel;
 use super::name::{EMBEDDED, ModelName};
@@ -28,7 +28,7 @@ pub(crate) fn open(config: &Config, progress: &Progress, cancel: &Cancel) -> Res
     let folder = match ModelName::parse(config.model.as_deref())? {
         ModelName::Script(file) => return Ok(Box::new(ScriptedModel::from_file(&file)?)),
         ModelName::Folder(folder) => {
-            built::refuse_others(&folder)?;
+            folder::refuse_others(&folder)?;
             folder
         }
         ModelName::Gguf(file) => from_file(&file, &cache()?, progress, cancel)?,

@@ -33,6 +33,8 @@ impl ChatTokenizer {
     /// `tokenizer` is the content of a `tokenizer.json`.
     pub fn new(tokenizer: &[u8], template: ChatTemplate, first_token: Option<u32>) -> Result<Self> {
         let mut plain = Tokenizer::from_bytes(tokenizer).map_err(failed)?;
+        // Files of other makers may cut or fill up what is encoded.
+        plain.with_padding(None).with_truncation(None).map_err(failed)?;
         let mut added = plain.get_added_tokens_decoder();
         let silent = added.iter().filter(|(_, token)| token.special).map(|(&id, _)| id).collect();
         added.retain(|_, token| !token.content.trim().is_empty());
@@ -60,6 +62,12 @@ impl ChatTokenizer {
             ids.insert(0, first);
         }
         Ok(ids)
+    }
+
+    /// No token has this id or a higher one.
+    pub fn vocabulary(&self) -> usize {
+        let added = self.control.iter().map(|(_, id)| *id as usize + 1).max();
+        self.plain.get_vocab_size(true).max(added.unwrap_or(0))
     }
 
     /// The ids of a text in which nothing is a control token.
