@@ -291,6 +291,9 @@ fn read_logits(outputs: &[Port], names: &Names) -> Result<Logits> {
         return Err(unusable(&format!("its output `{}` is {element:?} with {rank} dimensions", port.name)));
     }
     let last_only = rank == 2 || port.dims[1] == Dim::Fixed(1);
+    if !last_only && matches!(port.dims[1], Dim::Fixed(_)) {
+        return Err(unusable(&format!("its output `{}` has the fixed shape {}", port.name, show(&port.dims))));
+    }
     Ok(Logits { name: port.name.clone(), element, rank, last_only, vocabulary })
 }
 

@@ -7,6 +7,10 @@ mod file;
 mod layout;
 mod runtime;
 mod tensor;
+#[cfg(test)]
+pub(super) mod testing;
+#[cfg(test)]
+pub(super) mod tests;
 
 use std::fmt::Display;
 
