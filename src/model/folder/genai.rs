@@ -45,14 +45,13 @@ pub(super) struct Genai {
 }
 
 /// Its names for the inputs, and what they are here.
-const ROLES: [(&str, Role); 7] = [
+const ROLES: [(&str, Role); 6] = [
     ("input_ids", Role::Ids),
     ("inputs_embeds", Role::Embeddings),
     ("attention_mask", Role::Mask),
     ("position_ids", Role::Positions),
-    ("past_sequence_length", Role::LastPosition),
+    ("seqlens_k", Role::LastPosition),
     ("total_sequence_length", Role::Total),
-    ("current_sequence_length", Role::Step),
 ];
 
 /// Its names for the patterns of states, input and output.

@@ -97,7 +97,7 @@ impl Cache {
                 (slot.value, slot.room) = (Arc::new(cut), self.len);
             }
             binding.bind_input(slot.state.past.as_str(), &slot.value)?;
-            binding.bind_output_to_device(slot.state.present.as_str(), &allocator.memory_info())?;
+            binding.bind_output_to_device(slot.state.present.as_str(), allocator.memory_info())?;
         }
         Ok(())
     }

@@ -14,8 +14,10 @@ use super::cache::Cache;
 use super::embed::Embeddings;
 use super::file::{self, Facts};
 use super::layout::{Dim, Element, Input, Names, Plan, Port, Role};
+use super::logits::Logits;
 use super::runtime::Runtime;
 use super::{broken, tensor, unexpected};
+use crate::capacity::machine_memory;
 use crate::model::local::Network;
 use crate::{Error, Result};
 
@@ -24,6 +26,9 @@ use crate::{Error, Result};
 /// milliseconds (150 tokens/s; 112 without any spinning). On busy cores long spinning takes the time from the very
 /// threads that are waited for: there the default gives 30 tokens/s and this 36 to 50.
 const SPIN_MICROSECONDS: &str = "20";
+
+/// Bytes that a decoder may keep of a full context where the machine's memory is not known; else half of that.
+const MOST_KEPT: u64 = 8 << 30;
 
 /// The files of a decoder, looked through and found to be harmless.
 #[derive(Clone, Debug)]
@@ -58,20 +63,6 @@ struct Feed {
     is_bound: bool,
 }
 
-/// What the last step said of the next token.
-struct Logits {
-    /// Logits in a row; 0 until the first step has told.
-    width: usize,
-    /// How many of them are tokens.
-    tokens: usize,
-    /// Bound when one row comes of a step.
-    one: Option<DynValue>,
-    one_is_bound: bool,
-    /// The rows, unless `one` holds them as they are wanted.
-    rows: Vec<f32>,
-    in_place: bool,
-}
-
 impl Decoder {
     /// Loads a decoder that this program has built.
     pub fn open(runtime: &Runtime, graph: &Path, n_ctx: usize, n_threads: usize) -> Result<Self> {
@@ -93,7 +84,8 @@ impl Decoder {
         let (inputs, outputs) = (ports(session.inputs()), ports(session.outputs()));
         let plan = Plan::read(&inputs, &outputs, &graphs.names, &graphs.facts.shared)
             .map_err(|error| error.context(doing()))?;
-        plan.check_size(n_ctx).map_err(|error| error.context(doing()))?;
+        let memory = machine_memory("MemTotal").map_or(MOST_KEPT, |total| total / 2);
+        plan.check_size(n_ctx, memory).map_err(|error| error.context(doing()))?;
         log::debug!("{plan:?}");
         let embeddings = match (&graphs.embeddings, plan.embeddings()) {
             (None, None) => None,
@@ -123,14 +115,13 @@ impl Decoder {
             };
             feeds.push(Feed { input: input.clone(), value, is_bound: false });
         }
-        let width = plan.logits.vocabulary.unwrap_or(0);
-        let logits = Logits { width, tokens: width, one: None, one_is_bound: false, rows: Vec::new(), in_place: false };
+        let logits = Logits::new(plan.logits.vocabulary.unwrap_or(0));
         Ok(Self { session, binding, allocator, plan, embeddings, feeds, cache, logits, n_ctx })
     }
 
     /// Rows are cut to the first `tokens` logits: what comes after them is padding that no token has a text for.
     pub(crate) fn limit_vocabulary(&mut self, tokens: usize) {
-        self.logits.tokens = self.logits.width.min(tokens);
+        self.logits.limit(tokens);
     }
 
     /// Two steps that show whether the graph does what its ports promise.
@@ -162,8 +153,8 @@ impl Decoder {
         let failed = |error: ort::Error| broken(&error);
         self.cache.bind(&self.allocator, &mut self.binding).map_err(failed)?;
         let made = if self.plan.keeps() { rows } else { ids.len() };
-        let one = self.logits.width > 0 && (made == 1 || self.plan.logits.last_only);
-        self.bind_logits(one).map_err(failed)?;
+        let one = self.logits.width() > 0 && (made == 1 || self.plan.logits.last_only);
+        self.logits.bind(&self.plan.logits, one, &self.allocator, &mut self.binding).map_err(failed)?;
         let mut outputs = self.session.run_binding(&self.binding).map_err(failed)?;
         let name = self.plan.logits.name.as_str();
         if !one {
@@ -193,8 +184,6 @@ impl Decoder {
             let single = match input.role {
                 Role::LastPosition => of(held + step - 1),
                 Role::Total => of(held + step),
-                Role::Held => of(held),
-                Role::Step => of(step),
                 Role::Keep => of(rows),
                 _ => of(usize::from(held > 0)),
             };
@@ -226,67 +215,6 @@ impl Decoder {
         }
         Ok(())
     }
-
-    fn bind_logits(&mut self, one: bool) -> ort::Result<()> {
-        let port = &self.plan.logits;
-        if !one {
-            self.logits.one_is_bound = false;
-            return self.binding.bind_output_to_device(port.name.as_str(), &self.allocator.memory_info());
-        }
-        if self.logits.one_is_bound {
-            return Ok(());
-        }
-        if self.logits.one.is_none() {
-            let shape = [1, 1, self.logits.width as i64];
-            self.logits.one = Some(tensor::zeros(&self.allocator, port.element, &shape[3 - port.rank..])?);
-        }
-        if let Some(value) = &mut self.logits.one {
-            self.binding.bind_output(port.name.as_str(), value)?;
-            self.logits.one_is_bound = true;
-        }
-        Ok(())
-    }
-}
-
-impl Logits {
-    /// Copies the last `rows` of the `made` rows in `value`; whether it has but the last row, whatever was asked.
-    fn read(&mut self, value: &DynValue, element: Element, made: usize, rows: usize) -> Result<bool> {
-        let wrong = |found: String| unexpected("logits", found, format!("{element:?} for {made} tokens"));
-        let (there, width) = match tensor::facts(value) {
-            Some((found, &[1, there, width])) if found == element => (there as usize, width as usize),
-            Some((found, &[1, width])) if found == element => (1, width as usize),
-            other => return Err(wrong(format!("{other:?}"))),
-        };
-        if self.width == 0 {
-            (self.width, self.tokens) = (width, width);
-        }
-        let last_only = there == 1 && made > 1;
-        if width == 0 || width != self.width || there < rows || !(there == made || last_only) {
-            return Err(wrong(format!("{there} rows of {width}")));
-        }
-        self.rows.resize(rows * width, 0.0);
-        tensor::widen(value, element, (there - rows) * width, &mut self.rows).map_err(|error| broken(&error))?;
-        self.in_place = false;
-        Ok(last_only)
-    }
-
-    fn widen_one(&mut self, element: Element) -> ort::Result<()> {
-        self.in_place = element == Element::F32;
-        if let (false, Some(one)) = (self.in_place, &self.one) {
-            self.rows.resize(self.width, 0.0);
-            tensor::widen(one, element, 0, &mut self.rows)?;
-        }
-        Ok(())
-    }
-
-    fn row(&self, row: usize) -> &[f32] {
-        let all = match &self.one {
-            Some(one) if self.in_place => one.try_extract_tensor::<f32>().map(|(_, all)| all).unwrap_or_default(),
-            _ => &self.rows,
-        };
-        let start = row * self.width;
-        all.get(start..start + self.tokens).unwrap_or_default()
-    }
 }
 
 impl Network for Decoder {
@@ -295,7 +223,7 @@ impl Network for Decoder {
     }
 
     fn vocabulary(&self) -> usize {
-        self.logits.tokens
+        self.logits.tokens()
     }
 
     fn len(&self) -> usize {
@@ -311,17 +239,15 @@ impl Network for Decoder {
         }
         // One row a step is all it makes.
         let (first, rest) = ids.split_at(ids.len() - rows + 1);
-        let mut all = Vec::with_capacity(rows * self.logits.width);
+        let mut all = Vec::with_capacity(rows * self.logits.width());
         for step in std::iter::once(first).chain(rest.chunks(1)) {
             if let Err(error) = self.run(step, 1) {
                 self.truncate(before);
                 return Err(failed(error));
             }
-            let tokens = std::mem::replace(&mut self.logits.tokens, self.logits.width);
-            all.extend_from_slice(self.logits.row(0));
-            self.logits.tokens = tokens;
+            all.extend_from_slice(self.logits.whole_row(0));
         }
-        (self.logits.rows, self.logits.in_place) = (all, false);
+        self.logits.set_rows(all);
         Ok(())
     }
 

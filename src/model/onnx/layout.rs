@@ -74,10 +74,6 @@ pub enum Role {
     LastPosition,
     /// Tokens held with those of the step.
     Total,
-    /// Tokens held without those of the step.
-    Held,
-    /// Tokens of the step.
-    Step,
     /// Of how many of the last tokens logits are wanted.
     Keep,
     /// Whether there are tokens held.
@@ -151,7 +147,6 @@ pub struct Plan {
 /// Bounds on what a foreign graph may ask for; far above any model that runs on a CPU.
 const MAX_STATES: usize = 4096;
 const MAX_VOCABULARY: u64 = 1 << 22;
-const MAX_BYTES: u64 = 32 << 30;
 
 impl Plan {
     /// Reads the plan off a graph's ports. `shared` are the states that the graph's nodes allow to be written in place.
@@ -187,15 +182,15 @@ impl Plan {
         Ok(())
     }
 
-    /// Refuses a context whose states would not fit.
-    pub fn check_size(&self, n_ctx: usize) -> Result<()> {
+    /// Refuses a context whose states would take more than `most` bytes.
+    pub fn check_size(&self, n_ctx: usize, most: u64) -> Result<()> {
         let bytes = self.states.iter().try_fold(0_u64, |sum, state| sum.checked_add(state.bytes(n_ctx)?));
         match bytes {
-            Some(bytes) if bytes <= MAX_BYTES => Ok(()),
+            Some(bytes) if bytes <= most => Ok(()),
             _ => {
                 let bytes = bytes.map_or_else(|| "more than 2^64".into(), |bytes| bytes.to_string());
                 Err(unusable(&format!(
-                    "what it keeps of {n_ctx} tokens takes {bytes} bytes, more than the {MAX_BYTES} allowed"
+                    "what it keeps of {n_ctx} tokens takes {bytes} bytes, more than the {most} allowed"
                 ))
                 .advise("give a smaller context with --n-ctx"))
             }

@@ -5,6 +5,7 @@ mod decoder;
 mod embed;
 mod file;
 mod layout;
+mod logits;
 mod runtime;
 mod tensor;
 #[cfg(test)]

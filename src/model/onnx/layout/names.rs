@@ -12,7 +12,7 @@ pub(crate) struct Names {
 }
 
 /// What the usual exporters write.
-const ROLES: [(&str, Role); 16] = [
+const ROLES: [(&str, Role); 13] = [
     ("input_ids", Role::Ids),
     ("inputs_embeds", Role::Embeddings),
     ("attention_mask", Role::Mask),
@@ -21,9 +21,6 @@ const ROLES: [(&str, Role); 16] = [
     ("seqlens_k", Role::LastPosition),
     ("total_sequence_length", Role::Total),
     ("total_seq_len", Role::Total),
-    ("past_sequence_length", Role::Held),
-    ("past_seq_len", Role::Held),
-    ("current_sequence_length", Role::Step),
     ("num_logits_to_keep", Role::Keep),
     ("logits_to_keep", Role::Keep),
     ("use_cache_branch", Role::UseCache),

@@ -181,10 +181,10 @@ fn caches_that_would_not_fit_are_refused_with_the_numbers() {
         "batch_size 16777216 n 16777216",
     ));
     let plan = ports.plan(&[]).unwrap();
-    let error = plan.check_size(2048).unwrap_err();
+    let error = plan.check_size(2048, 1 << 35).unwrap_err();
     assert!(error.to_string().contains("2305843009215266816 bytes, more than the 34359738368"), "{error}");
     assert!(error.advice().unwrap().contains("--n-ctx"));
-    let error = plan.check_size(usize::MAX).unwrap_err();
+    let error = plan.check_size(usize::MAX, 1 << 35).unwrap_err();
     assert!(error.to_string().contains("more than 2^64 bytes"), "{error}");
-    assert!(Ports::default().plan(&[]).unwrap().check_size(1 << 20).is_ok());
+    assert!(Ports::default().plan(&[]).unwrap().check_size(1 << 20, 1 << 35).is_ok());
 }
