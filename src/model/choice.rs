@@ -7,7 +7,7 @@
 mod gguf;
 mod onnx;
 
-pub(crate) use onnx::{OnnxChoice, is_beside};
+pub(crate) use onnx::{Layout, OnnxChoice, is_beside};
 
 use crate::{Error, Result};
 

@@ -2,6 +2,7 @@
 
 mod built;
 mod choice;
+mod folder;
 mod gguf;
 mod hub;
 mod identity;

@@ -2,16 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use super::built;
 use super::choice::is_gguf;
+use super::folder;
 use super::hub::HubName;
 use crate::{Error, Result};
 
 /// The name of the embedded default.
 pub(crate) const EMBEDDED: &str = "smollm2-135m-instruct";
 
-const POSSIBLE: &str = "name smollm2-135m-instruct, a .gguf file, org/name[:file] on the hub, a folder with a model built by this program, \
-                        or scripted:FILE.jsonl";
+const POSSIBLE: &str = "name smollm2-135m-instruct, a .gguf file, org/name[:file] on the hub, a folder with an ONNX model, one of its .onnx \
+                        files, or scripted:FILE.jsonl";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ModelName {
@@ -19,7 +19,7 @@ pub(crate) enum ModelName {
     Default,
     Embedded,
     Gguf(PathBuf),
-    /// A folder that holds what we built from a GGUF.
+    /// A folder that holds what we built from a GGUF, or an ONNX model; or one of its graphs.
     Folder(PathBuf),
     Script(PathBuf),
     Hub(HubName),
@@ -36,11 +36,11 @@ impl ModelName {
             return Ok(Self::Script(script.into()));
         }
         let path = Path::new(name);
+        if folder::is_model(path) {
+            return Ok(Self::Folder(path.into()));
+        }
         if path.is_dir() {
-            return match built::is_built(path) {
-                true => Ok(Self::Folder(path.into())),
-                false => Err(refused(format!("the folder `{name}` holds no model built by this program"))),
-            };
+            return Err(refused(format!("the folder `{name}` holds no model")));
         }
         // A file that is here comes before one that is on the hub.
         let hub = HubName::parse(name).filter(|hub| !path.exists() && (hub.file.is_some() || !is_gguf(name)));
@@ -54,7 +54,7 @@ impl ModelName {
             };
         }
         if path.is_file() {
-            return Err(refused(format!("the file `{name}` is not a .gguf file")));
+            return Err(refused(format!("the file `{name}` is neither a .gguf nor an .onnx file")));
         }
         Err(refused(format!("there is no model `{name}`")))
     }
@@ -109,6 +109,6 @@ mod tests {
         assert!(refusal(folder.path().to_str().unwrap()).contains("holds no model"));
         let text = folder.path().join("model.bin");
         std::fs::write(&text, "x").unwrap();
-        assert!(refusal(text.to_str().unwrap()).contains("not a .gguf"));
+        assert!(refusal(text.to_str().unwrap()).contains("neither a .gguf"));
     }
 }

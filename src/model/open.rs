@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::built;
-use super::choice::Choice;
+use super::choice::{Choice, Layout};
+use super::folder;
 use super::gguf::{self, CONVERTER_VERSION, Weights};
 use super::hub::{Hub, HubName, Plan, sha256_of};
 use super::identity::{self, Identity, name_of};
@@ -31,12 +31,10 @@ pub(crate) fn open(config: &Config, progress: &Progress, cancel: &Cancel) -> Res
         return Ok(Box::new(OpenAiModel::open(url, config, progress, cancel)?));
     }
     let cache = || Cache::open(&config.cache_dir);
-    let mut ours = true;
     let folder = match ModelName::parse(config.model.as_deref())? {
         ModelName::Script(file) => return Ok(Box::new(ScriptedModel::from_file(&file)?)),
         ModelName::Folder(folder) => {
-            built::refuse_others(&folder)?;
-            ours = false;
+            folder::refuse_others(&folder)?;
             folder
         }
         ModelName::Gguf(file) => from_file(&file, &cache()?, progress, cancel)?,
@@ -45,15 +43,20 @@ pub(crate) fn open(config: &Config, progress: &Progress, cancel: &Cancel) -> Res
         ModelName::Default => default(config, &cache()?, progress, cancel)?,
     };
     let runtime = Runtime::load(&provision::fetch_onnxruntime(config, &cache()?, progress, cancel)?)?;
-    // A folder of the cache is named after its content.
-    let content = folder.file_name().filter(|_| ours).map(|key| key.to_string_lossy().into_owned());
-    let prefixes = content.map(|content| cache().map(|cache| Prefixes::new(cache, content))).transpose()?;
+    let prefixes = prefixes_of(&folder, cache()?);
     let model = LocalModel::open(&folder, &runtime, config.n_ctx, config.n_threads)?.with_prefixes(prefixes);
     if model.n_ctx() < config.n_ctx {
         let text = format!("{} can use a context of {} tokens at most", model.name(), model.n_ctx());
         progress.step(Step::Note { text: &text });
     }
     Ok(Box::new(model))
+}
+
+/// Where the beginnings of prompts are kept for the model in `folder`: for those in the cache, which are named after
+/// their content.
+fn prefixes_of(folder: &Path, cache: Cache) -> Option<Prefixes> {
+    let content = folder.strip_prefix(cache.path().join(KIND)).ok()?.to_str()?.to_owned();
+    Some(Prefixes::new(cache, content))
 }
 
 /// ONNX Runtime's library and the default model's GGUF, fetched if need be: for tests and measurements.
@@ -156,14 +159,13 @@ fn from_hub(name: &HubName, config: &Config, cache: &Cache, progress: &Progress,
     }
     let gguf = match &plan.choice {
         Choice::Gguf(file) => file,
-        // Here an opener of ONNX folders takes over: it gets `hub.fetch(…)` and the choice.
         Choice::Onnx(onnx) => {
-            let (graphs, folder) = (onnx.graphs.join(", "), &onnx.folder);
-            let what =
-                format!("{graphs} in `{folder}` is an ONNX model ({:?}), which is not supported yet", onnx.layout);
-            return Err(Error::model(what)
-                .context(format!("the model {name} from the hub"))
-                .advise("name a repository with a GGUF file"));
+            let snapshot = hub.fetch(&plan, progress, cancel)?;
+            return Ok(match (onnx.layout, onnx.graphs.last()) {
+                (Layout::Genai, _) | (_, None) => snapshot.join(&onnx.folder),
+                // The embeddings of a model in two are found beside its decoder.
+                (_, Some(graph)) => snapshot.join(graph),
+            });
         }
     };
     let was_here = hub.has(&plan);

@@ -44,6 +44,8 @@ impl ChatTokenizer {
     /// `tokenizer` is the content of a `tokenizer.json`.
     pub fn new(tokenizer: &[u8], template: ChatTemplate, first_token: Option<u32>) -> Result<Self> {
         let mut plain = Tokenizer::from_bytes(tokenizer).map_err(failed)?;
+        // Files of other makers may cut or fill up what is encoded.
+        plain.with_padding(None).with_truncation(None).map_err(failed)?;
         let mut added = plain.get_added_tokens_decoder();
         let silent = added.iter().filter(|(_, token)| token.special).map(|(&id, _)| id).collect();
         added.retain(|_, token| !token.content.trim().is_empty());

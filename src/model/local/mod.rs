@@ -26,7 +26,7 @@ pub use self::repetition::Repetition;
 use self::tokens::Tokens;
 pub use self::tokens::replay;
 
-use super::built::{self, BuiltModel};
+use super::folder::{self, OpenFolder};
 use super::onnx::{Decoder, Runtime};
 use super::sampler::Sampler;
 use super::template::ChatTemplate;
@@ -55,9 +55,9 @@ pub struct LocalModel {
 }
 
 impl LocalModel {
-    /// Loads the model in `folder`. `n_ctx` is cut to what the model was made for.
+    /// Loads the model in `folder`, or the one whose graph that file is. `n_ctx` is cut to what the model was made for.
     pub fn open(folder: &Path, runtime: &Runtime, n_ctx: usize, n_threads: usize) -> Result<Self> {
-        let BuiltModel { graph, tokenizer, description } = built::open(folder)?;
+        let OpenFolder { graphs, tokenizer, description } = folder::open(folder)?;
         let read_tokenizer = || {
             let template =
                 ChatTemplate::new(&description.chat_template, &description.bos_token, &description.eos_token)?;
@@ -66,12 +66,14 @@ impl LocalModel {
         // Each takes about as long as the other.
         let (tokenizer, decoder) = thread::scope(|scope| {
             let tokenizer = scope.spawn(read_tokenizer);
-            let decoder = Decoder::open(runtime, &graph, n_ctx.min(description.context_length), n_threads);
+            let decoder = Decoder::open_graphs(runtime, &graphs, n_ctx.min(description.context_length), n_threads);
             (tokenizer.join(), decoder)
         });
         let tokenizer = tokenizer.map_err(|_| Error::internal("reading the model's tokenizer panicked"))??;
-        let context = Context::new(Box::new(decoder?));
-        let vocabulary = tokenizer.vocabulary(context.vocabulary());
+        let mut decoder = decoder?;
+        let vocabulary = tokenizer.vocabulary(decoder.vocabulary());
+        decoder.limit_vocabulary(vocabulary);
+        let context = Context::new(Box::new(decoder));
         Ok(Self {
             name: description.name,
             tokenizer,

@@ -1,17 +1,23 @@
-//! The graph and its cache of keys and values: token ids in, logits of the next token out.
+//! A decoder's graph, run step by step: token ids in, logits of the next token out.
 //!
-//! The cache is one buffer of `n_ctx` positions for each layer's keys and values, bound both as past and as present, so
-//! that a step writes one position and copies nothing. Everything else that keeps its shape between steps is bound once.
+//! What keeps its shape from step to step is bound once and written to. With a graph that writes its keys and values in
+//! place, a step of one token binds nothing anew and allocates nothing.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ort::memory::Allocator;
 use ort::session::builder::GraphOptimizationLevel;
 use ort::session::{IoBinding, Session};
-use ort::value::{DynValue, Outlet, Tensor, TensorElementType};
+use ort::value::{DynValue, Outlet, ValueType};
 
+use super::cache::Cache;
+use super::embed::Embeddings;
+use super::file::{self, Facts};
+use super::layout::{Dim, Element, Input, Names, Plan, Port, Role};
+use super::logits::Logits;
 use super::runtime::Runtime;
-use crate::model::built::signature;
+use super::{broken, tensor, unexpected};
+use crate::capacity::machine_memory;
 use crate::model::local::Network;
 use crate::{Error, Result};
 
@@ -21,120 +27,193 @@ use crate::{Error, Result};
 /// threads that are waited for: there the default gives 30 tokens/s and this 36 to 50.
 const SPIN_MICROSECONDS: &str = "20";
 
-/// A loaded graph with its cache.
+/// Bytes that a decoder may keep of a full context where the machine's memory is not known; else half of that.
+const MOST_KEPT: u64 = 8 << 30;
+
+/// The files of a decoder, looked through and found to be harmless.
+#[derive(Clone, Debug)]
+pub(crate) struct Graphs {
+    pub decoder: PathBuf,
+    /// What was found in it.
+    pub facts: Facts,
+    /// The graph that makes embeddings for it, if it takes those instead of ids.
+    pub embeddings: Option<PathBuf>,
+    pub names: Names,
+    /// Whether this program wrote them itself, so that they need not be tried out.
+    pub ours: bool,
+}
+
+/// A loaded graph with what it keeps.
 pub struct Decoder {
     session: Session,
     binding: IoBinding,
     allocator: Allocator,
-    /// Bound as past and as present; kept because the binding refers to them.
-    cache: Vec<Tensor<f32>>,
-    /// Bound once and written to: how far the cache is filled with the tokens of this step, less one and in all.
-    last_position: Tensor<i32>,
-    total: Tensor<i32>,
-    rows: Tensor<i64>,
-    /// Bound for steps of one token.
-    one_id: Tensor<i64>,
-    one_is_bound: bool,
-    /// Bound for steps that need the last row only.
-    one_row: Tensor<f32>,
-    one_row_is_bound: bool,
-    /// The logits of a step that needed several.
-    several: Option<DynValue>,
-    sizes: Sizes,
+    plan: Plan,
+    embeddings: Option<Embeddings>,
+    feeds: Vec<Feed>,
+    cache: Cache,
+    logits: Logits,
     n_ctx: usize,
-    /// Positions of the cache that are filled.
-    len: usize,
+}
+
+/// An input with the tensor that is bound when its shape does not depend on the step, or the step is of one token.
+struct Feed {
+    input: Input,
+    value: Option<DynValue>,
+    is_bound: bool,
 }
 
 impl Decoder {
+    /// Loads a decoder that this program has built.
     pub fn open(runtime: &Runtime, graph: &Path, n_ctx: usize, n_threads: usize) -> Result<Self> {
+        let (facts, names) = (file::inspect(graph)?, Names::default());
+        let graphs = Graphs { decoder: graph.into(), facts, embeddings: None, names, ours: true };
+        Self::open_graphs(runtime, &graphs, n_ctx, n_threads)
+    }
+
+    /// Loads any decoder.
+    ///
+    /// # Errors
+    /// It is no decoder that can be run, or a first step shows that it is not what it says.
+    pub(crate) fn open_graphs(runtime: &Runtime, graphs: &Graphs, n_ctx: usize, n_threads: usize) -> Result<Self> {
         if n_ctx == 0 {
             return Err(Error::usage("a context of 0 tokens holds no prompt").advise("give --n-ctx 2048 or the like"));
         }
-        let session = load(runtime, graph, n_threads)
-            .map_err(|error| broken(&error).context(format!("cannot load `{}`", graph.display())))?;
-        let sizes = Sizes::read(&session)?;
-        Self::bind(session, sizes, n_ctx).map_err(|error| broken(&error))
+        let doing = || format!("cannot load `{}`", graphs.decoder.display());
+        let session = load(runtime, &graphs.decoder, n_threads).map_err(|error| broken(&error).context(doing()))?;
+        let (inputs, outputs) = (ports(session.inputs()), ports(session.outputs()));
+        let plan = Plan::read(&inputs, &outputs, &graphs.names, &graphs.facts.shared)
+            .map_err(|error| error.context(doing()))?;
+        let memory = machine_memory("MemTotal").map_or(MOST_KEPT, |total| total / 2);
+        plan.check_size(n_ctx, memory).map_err(|error| error.context(doing()))?;
+        log::debug!("{plan:?}");
+        let embeddings = match (&graphs.embeddings, plan.embeddings()) {
+            (None, None) => None,
+            (Some(graph), Some(element)) => Some(Embeddings::open(runtime, graph, element, n_threads)?),
+            (Some(_), None) => return Err(Error::model("it takes token ids and needs no embeddings").context(doing())),
+            (None, Some(_)) => {
+                return Err(Error::model("it takes embeddings, and there is no graph that makes them").context(doing()));
+            }
+        };
+        let mut decoder =
+            Self::bind(session, plan, embeddings, n_ctx).map_err(|error| broken(&error).context(doing()))?;
+        if !graphs.ours {
+            decoder.try_out().map_err(|error| error.context(doing()))?;
+        }
+        Ok(decoder)
     }
 
-    fn bind(session: Session, sizes: Sizes, n_ctx: usize) -> ort::Result<Self> {
+    fn bind(session: Session, plan: Plan, embeddings: Option<Embeddings>, n_ctx: usize) -> ort::Result<Self> {
         let allocator = Allocator::default();
         let mut binding = session.create_binding()?;
-        let mut cache = Vec::with_capacity(2 * sizes.layers);
-        for layer in 0..sizes.layers {
-            for part in signature::CACHE_PARTS {
-                let mut buffer = Tensor::<f32>::new(&allocator, [1, sizes.kv_heads, n_ctx as i64, sizes.head_dim])?;
-                binding.bind_input(signature::past(layer, part), &buffer)?;
-                binding.bind_output(signature::present(layer, part), &mut buffer)?;
-                cache.push(buffer);
-            }
+        let cache = Cache::new(&plan, n_ctx, &allocator, &mut binding)?;
+        let mut feeds = Vec::new();
+        for input in &plan.inputs {
+            let value = match input.role {
+                Role::Mask | Role::Embeddings => None,
+                _ => Some(tensor::zeros(&allocator, input.element, &input.shape(0, 1))?),
+            };
+            feeds.push(Feed { input: input.clone(), value, is_bound: false });
         }
-        let last_position = Tensor::<i32>::new(&allocator, [1_i64])?;
-        let total = Tensor::<i32>::new(&allocator, [0_i64; 0])?;
-        let rows = Tensor::<i64>::new(&allocator, [0_i64; 0])?;
-        binding.bind_input(signature::LAST_POSITION, &last_position)?;
-        binding.bind_input(signature::TOTAL_LENGTH, &total)?;
-        binding.bind_input(signature::LOGITS_TO_KEEP, &rows)?;
-        Ok(Self {
-            one_id: Tensor::<i64>::new(&allocator, [1_i64, 1])?,
-            one_row: Tensor::<f32>::new(&allocator, [1, 1, sizes.vocabulary])?,
-            session,
-            binding,
-            allocator,
-            cache,
-            last_position,
-            total,
-            rows,
-            one_is_bound: false,
-            one_row_is_bound: false,
-            several: None,
-            sizes,
-            n_ctx,
-            len: 0,
-        })
+        let logits = Logits::new(plan.logits.vocabulary.unwrap_or(0));
+        Ok(Self { session, binding, allocator, plan, embeddings, feeds, cache, logits, n_ctx })
     }
 
-    fn run(&mut self, ids: &[u32], rows: usize) -> ort::Result<()> {
-        if let [id] = ids {
-            self.one_id.extract_tensor_mut().1[0] = i64::from(*id);
-            if !self.one_is_bound {
-                self.binding.bind_input(signature::INPUT_IDS, &self.one_id)?;
-                self.one_is_bound = true;
+    /// Rows are cut to the first `tokens` logits: what comes after them is padding that no token has a text for.
+    pub(crate) fn limit_vocabulary(&mut self, tokens: usize) {
+        self.logits.limit(tokens);
+    }
+
+    /// Two steps that show whether the graph does what its ports promise.
+    fn try_out(&mut self) -> Result<()> {
+        let step = |decoder: &mut Self, ids: &[u32]| -> Result<()> {
+            decoder.append(ids, 1)?;
+            match decoder.logits(0).iter().any(|logit| logit.is_finite()) {
+                true => Ok(()),
+                false => Err(Error::model("it computes nothing but invalid numbers")),
             }
-        } else {
-            let mut several = Tensor::<i64>::new(&self.allocator, [1, ids.len() as i64])?;
-            for (place, id) in several.extract_tensor_mut().1.iter_mut().zip(ids) {
-                *place = i64::from(*id);
+        };
+        let steps = || -> Result<()> {
+            let first = self.n_ctx.min(2);
+            step(self, &[0; 2][..first])?;
+            if first < self.n_ctx {
+                step(self, &[0])?;
             }
-            self.binding.bind_input(signature::INPUT_IDS, &several)?;
-            self.one_is_bound = false;
-        }
-        let total = (self.len + ids.len()) as i32;
-        self.last_position.extract_tensor_mut().1[0] = total - 1;
-        self.total.extract_tensor_mut().1[0] = total;
-        self.rows.extract_tensor_mut().1[0] = rows as i64;
-        if rows > 1 {
-            self.binding.bind_output_to_device(signature::LOGITS, self.allocator.memory_info())?;
-            self.one_row_is_bound = false;
-            self.several = self.session.run_binding(&self.binding)?.remove(signature::LOGITS);
-            return Ok(());
-        }
-        if !self.one_row_is_bound {
-            self.binding.bind_output(signature::LOGITS, &mut self.one_row)?;
-            self.one_row_is_bound = true;
-        }
-        self.several = None;
-        self.session.run_binding(&self.binding)?;
+            Ok(())
+        };
+        // `ort` takes for granted that every output is a value, and panics where a graph leaves one out.
+        let tried = std::panic::catch_unwind(std::panic::AssertUnwindSafe(steps));
+        tried.unwrap_or_else(|_| Err(Error::model("it leaves out an output")))?;
+        self.truncate(0);
         Ok(())
     }
 
-    /// The floats of one head of one buffer that belong to the first `len` positions.
-    fn filled(&self, len: usize) -> impl Iterator<Item = std::ops::Range<usize>> + use<> {
-        let (n_ctx, head_dim) = (self.n_ctx, self.sizes.head_dim as usize);
-        (0..self.sizes.kv_heads as usize).map(move |head| {
-            let start = head * n_ctx * head_dim;
-            start..start + len * head_dim
-        })
+    fn run(&mut self, ids: &[u32], rows: usize) -> Result<()> {
+        self.feed(ids, rows)?;
+        let failed = |error: ort::Error| broken(&error);
+        self.cache.bind(&self.allocator, &mut self.binding).map_err(failed)?;
+        let made = if self.plan.keeps() { rows } else { ids.len() };
+        let one = self.logits.width() > 0 && (made == 1 || self.plan.logits.last_only);
+        self.logits.bind(&self.plan.logits, one, &self.allocator, &mut self.binding).map_err(failed)?;
+        let mut outputs = self.session.run_binding(&self.binding).map_err(failed)?;
+        let name = self.plan.logits.name.as_str();
+        if !one {
+            let value = outputs.remove(name).ok_or_else(|| unexpected(name, "nothing", "logits"))?;
+            let last_only = self.logits.read(&value, self.plan.logits.element, made, rows)?;
+            self.plan.logits.last_only |= last_only;
+        }
+        self.cache.take(&mut outputs, ids.len())?;
+        drop(outputs);
+        if one { self.logits.widen_one(self.plan.logits.element).map_err(failed) } else { Ok(()) }
+    }
+
+    /// Writes what the inputs are for this step, binding only what has another shape than before.
+    fn feed(&mut self, ids: &[u32], rows: usize) -> Result<()> {
+        let (held, step) = (self.cache.len(), ids.len());
+        for feed in &mut self.feeds {
+            let input = &feed.input;
+            if input.role == Role::Embeddings {
+                let rows = match &mut self.embeddings {
+                    Some(embeddings) => embeddings.rows(ids, &self.allocator)?,
+                    None => return Err(Error::internal("no graph of embeddings")),
+                };
+                self.binding.bind_input(input.name.as_str(), &rows).map_err(|error| broken(&error))?;
+                continue;
+            }
+            let of = |number: usize| number as i64;
+            let single = match input.role {
+                Role::LastPosition => of(held + step - 1),
+                Role::Total => of(held + step),
+                Role::Keep => of(rows),
+                _ => of(usize::from(held > 0)),
+            };
+            let write = |value: &mut DynValue| match input.role {
+                Role::Ids => tensor::fill(value, input.element, ids.iter().map(|&id| i64::from(id))),
+                Role::Positions => tensor::fill(value, input.element, (0..step).cycle().map(|at| of(held + at))),
+                Role::Mask => tensor::fill(value, input.element, std::iter::repeat(1)),
+                _ => tensor::fill(value, input.element, std::iter::once(single)),
+            };
+            let mut bind = || -> ort::Result<()> {
+                match &mut feed.value {
+                    Some(value) if step == 1 || input.role.is_single() => {
+                        write(value)?;
+                        if !feed.is_bound {
+                            self.binding.bind_input(input.name.as_str(), value)?;
+                            feed.is_bound = true;
+                        }
+                    }
+                    _ => {
+                        let mut value = tensor::zeros(&self.allocator, input.element, &input.shape(held, step))?;
+                        write(&mut value)?;
+                        self.binding.bind_input(input.name.as_str(), &value)?;
+                        feed.is_bound = false;
+                    }
+                }
+                Ok(())
+            };
+            bind().map_err(|error| broken(&error))?;
+        }
+        Ok(())
     }
 }
 
@@ -144,66 +223,56 @@ impl Network for Decoder {
     }
 
     fn vocabulary(&self) -> usize {
-        self.sizes.vocabulary as usize
+        self.logits.tokens()
     }
 
     fn len(&self) -> usize {
-        self.len
+        self.cache.len()
     }
 
     fn append(&mut self, ids: &[u32], rows: usize) -> Result<()> {
-        debug_assert!(!ids.is_empty() && (1..=ids.len()).contains(&rows) && self.len + ids.len() <= self.n_ctx);
-        self.run(ids, rows).map_err(|error| broken(&error).context("the model failed"))?;
-        self.len += ids.len();
+        let before = self.len();
+        debug_assert!(!ids.is_empty() && (1..=ids.len()).contains(&rows) && before + ids.len() <= self.n_ctx);
+        let failed = |error: Error| error.context("the model failed");
+        if rows == 1 || !self.plan.logits.last_only {
+            return self.run(ids, rows).map_err(failed);
+        }
+        // One row a step is all it makes.
+        let (first, rest) = ids.split_at(ids.len() - rows + 1);
+        let mut all = Vec::with_capacity(rows * self.logits.width());
+        for step in std::iter::once(first).chain(rest.chunks(1)) {
+            if let Err(error) = self.run(step, 1) {
+                self.truncate(before);
+                return Err(failed(error));
+            }
+            all.extend_from_slice(self.logits.whole_row(0));
+        }
+        self.logits.set_rows(all);
         Ok(())
     }
 
     fn logits(&self, row: usize) -> &[f32] {
-        let Some(several) = &self.several else { return self.one_row.extract_tensor().1 };
-        let vocabulary = self.vocabulary();
-        let all = several.try_extract_tensor::<f32>().map(|(_, all)| all).unwrap_or_default();
-        all.get(row * vocabulary..(row + 1) * vocabulary).unwrap_or_default()
+        self.logits.row(row)
     }
 
     fn truncate(&mut self, len: usize) -> usize {
-        self.len = self.len.min(len);
-        self.len
+        self.cache.truncate(len, &self.allocator)
     }
 
     fn save(&self, len: usize) -> Option<Vec<u8>> {
-        let mut bytes =
-            Vec::with_capacity(self.cache.len() * self.filled(len).map(|part| part.len() * 4).sum::<usize>());
-        for buffer in &self.cache {
-            let floats = buffer.extract_tensor().1;
-            for part in self.filled(len) {
-                bytes.extend(floats[part].iter().flat_map(|float| float.to_le_bytes()));
-            }
-        }
-        Some(bytes)
+        self.cache.save(len)
     }
 
     fn load(&mut self, len: usize, bytes: &[u8]) -> bool {
-        self.len = 0;
-        let head = len * self.sizes.head_dim as usize * 4;
-        if len > self.n_ctx || bytes.len() != self.cache.len() * self.sizes.kv_heads as usize * head {
+        if len > self.n_ctx {
+            self.truncate(0);
             return false;
         }
-        let parts: Vec<_> = self.filled(len).collect();
-        let mut heads = bytes.chunks_exact(head.max(1));
-        for buffer in &mut self.cache {
-            let floats = buffer.extract_tensor_mut().1;
-            for (part, head) in parts.iter().zip(&mut heads) {
-                for (float, bytes) in floats[part.clone()].iter_mut().zip(head.as_chunks().0) {
-                    *float = f32::from_le_bytes(*bytes);
-                }
-            }
-        }
-        self.len = len;
-        true
+        self.cache.load(len, bytes, &self.allocator)
     }
 }
 
-fn load(runtime: &Runtime, graph: &Path, n_threads: usize) -> ort::Result<Session> {
+pub(super) fn load(runtime: &Runtime, graph: &Path, n_threads: usize) -> ort::Result<Session> {
     Session::builder(&runtime.environment)?
         .with_optimization_level(GraphOptimizationLevel::All)?
         .with_intra_threads(n_threads)?
@@ -212,39 +281,20 @@ fn load(runtime: &Runtime, graph: &Path, n_threads: usize) -> ort::Result<Sessio
         .commit_from_file(graph)
 }
 
-/// What the graph's own signature says of the model.
-#[derive(Debug)]
-struct Sizes {
-    layers: usize,
-    kv_heads: i64,
-    head_dim: i64,
-    vocabulary: i64,
-}
-
-impl Sizes {
-    fn read(session: &Session) -> Result<Self> {
-        let shape = |ports: &[Outlet], name: &str| -> Option<Vec<i64>> {
-            let port = ports.iter().find(|port| port.name() == name)?;
-            (port.dtype().tensor_type() == Some(TensorElementType::Float32))
-                .then(|| port.dtype().tensor_shape().map(|shape| shape.to_vec()))?
+pub(super) fn ports(outlets: &[Outlet]) -> Vec<Port> {
+    let port = |outlet: &Outlet| {
+        let kind = outlet.dtype();
+        let dim = |(size, name): (&i64, &String)| match u64::try_from(*size) {
+            Ok(size) => Dim::Fixed(size),
+            Err(_) => Dim::Named(name.clone()),
         };
-        let (inputs, outputs) = (session.inputs(), session.outputs());
-        let layers = inputs.iter().filter(|port| port.name().starts_with("past_key_values.")).count() / 2;
-        let cache = shape(inputs, &signature::past(0, signature::CACHE_PARTS[0]));
-        let logits = shape(outputs, signature::LOGITS);
-        match (cache.as_deref(), logits.as_deref()) {
-            (Some(&[_, kv_heads, _, head_dim]), Some(&[_, _, vocabulary]))
-                if kv_heads > 0 && head_dim > 0 && vocabulary > 0 =>
-            {
-                Ok(Self { layers, kv_heads, head_dim, vocabulary })
+        let dims = match kind {
+            ValueType::Tensor { shape, dimension_symbols, .. } => {
+                shape.iter().zip(dimension_symbols.iter()).map(dim).collect()
             }
-            _ => Err(Error::model("the graph's inputs and outputs are not those of a decoder of ours")),
-        }
-    }
-}
-
-fn broken(error: &ort::Error) -> Error {
-    // Its messages run over several lines when a kernel adds its own.
-    let text = error.to_string();
-    Error::model(text.lines().next().unwrap_or_default())
+            _ => Vec::new(),
+        };
+        Port { name: outlet.name().into(), element: kind.tensor_type().and_then(Element::of), dims }
+    };
+    outlets.iter().map(port).collect()
 }

@@ -1,0 +1,43 @@
+//! The names in a folder that a model could be chosen by.
+
+use std::fs;
+use std::path::Path;
+
+use crate::model::choice::{Listed, is_gguf, matters};
+
+/// Folders below the model's that are looked into: `cpu_and_mobile/cpu-int4-…/model.onnx` is two down.
+const DEPTH: usize = 2;
+/// Entries looked at, of all folders together.
+const MOST: usize = 4096;
+
+/// ONNX graphs and what belongs to them; their names are relative to `folder`, with `/` between folders.
+pub(super) fn listing(folder: &Path) -> Vec<Listed> {
+    let mut listed = Vec::new();
+    let mut left = MOST;
+    walk(folder, "", DEPTH, &mut left, &mut listed);
+    listed
+}
+
+/// Whether there is a graph among them.
+pub(super) fn has_graphs(folder: &Path) -> bool {
+    folder.is_dir() && listing(folder).iter().any(|file| file.name.ends_with(".onnx"))
+}
+
+fn walk(folder: &Path, prefix: &str, depth: usize, left: &mut usize, listed: &mut Vec<Listed>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        if *left == 0 {
+            return;
+        }
+        *left -= 1;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let name = format!("{prefix}{name}");
+        // Snapshots in the hub's cache consist of links. Where they lead is looked at when a file is opened.
+        let Ok(facts) = fs::metadata(entry.path()) else { continue };
+        if facts.is_dir() && depth > 0 {
+            walk(&entry.path(), &format!("{name}/"), depth - 1, left, listed);
+        } else if facts.is_file() && matters(&name) && !is_gguf(&name) {
+            listed.push(Listed { name, bytes: Some(facts.len()) });
+        }
+    }
+}
