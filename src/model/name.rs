@@ -95,7 +95,7 @@ mod tests {
         }
         // Tests run in the package's own folder.
         assert!(refusal("src/model").contains("holds no model"));
-        assert!(refusal("src/lib.rs").contains("not a .gguf"));
+        assert!(refusal("src/lib.rs").contains("neither a .gguf"));
         assert!(refusal("a/b/c").contains("no model"));
     }
 

@@ -254,7 +254,7 @@ fn what_is_missing_or_damaged_is_said_with_advice() {
     check(&|export| export.write("config.json", vec![b' '; (1 << 20) + 1]), "`config.json` has 1048577 bytes");
     check(&|export| export.write("chat_template.jinja", [0xff]), "`chat_template.jinja`");
     check(&|export| export.write(GRAPH, "not a graph"), "the graph");
-    check(&|export| export.remove(GRAPH), "no model in");
+    check(&|export| export.remove(GRAPH), "no ONNX model");
     check(
         &|export| {
             let mut tokens = tokenizer();

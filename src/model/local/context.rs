@@ -21,6 +21,10 @@ impl Context {
         Self { network, resident, prefilled: 0 }
     }
 
+    pub(super) fn into_network(self) -> Box<dyn Network> {
+        self.network
+    }
+
     pub fn n_ctx(&self) -> usize {
         self.network.n_ctx()
     }

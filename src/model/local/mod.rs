@@ -171,6 +171,12 @@ impl LocalModel {
         }
     }
 
+    /// The same with another network around its own, to measure by.
+    #[must_use]
+    pub fn around(self, network: impl FnOnce(Box<dyn Network>) -> Box<dyn Network>) -> Self {
+        Self { context: Context::new(network(self.context.into_network())), ..self }
+    }
+
     /// Whether several tokens are computed in one step where they can be guessed (they are; not to, to measure by).
     pub fn set_drafts(&mut self, drafts: bool) {
         self.drafts = drafts;
