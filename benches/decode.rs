@@ -18,7 +18,7 @@ use slm_code_interpreter::{Cancel, Config, Overrides, Progress};
 
 const PROMPT: u32 = 512;
 const REPLY: usize = 128;
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 3;
 
 fn main() {
     let (flags, arguments): (Vec<String>, Vec<String>) =
@@ -152,7 +152,7 @@ print("departments:", sorted(data["department"].unique()))
 fn bandwidth(threads: usize) -> f64 {
     const WORDS: usize = 1 << 27;
     let memory = vec![1_u64; WORDS];
-    let mut times: Vec<Duration> = (0..ROUNDS)
+    let mut times: Vec<Duration> = (0..9)
         .map(|_| {
             let start = Instant::now();
             std::thread::scope(|scope| {
@@ -163,8 +163,7 @@ fn bandwidth(threads: usize) -> f64 {
             start.elapsed()
         })
         .collect();
-    let best = times.iter_mut().min().expect("rounds");
-    (WORDS * 8) as f64 / best.as_secs_f64() / 1e9
+    (WORDS * 8) as f64 / median(&mut times).as_secs_f64() / 1e9
 }
 
 fn median(times: &mut [Duration]) -> Duration {

@@ -168,6 +168,10 @@ def for_genai(built, folder, threads):
         helper.make_node("Cast", ["genai_total"], ["total_sequence_length"], **cast),
     ]):
         graph.node.insert(0, node)
+    # Only the last position's logits are made, as in its own exports without a needless head.
+    logits = next(port for port in graph.output if port.name == "logits").type.tensor_type.shape.dim
+    logits[1].Clear()
+    logits[1].dim_value = 1
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     onnx.save(model, folder / "model.onnx")
@@ -176,7 +180,7 @@ def for_genai(built, folder, threads):
     layers = sum(port.name.endswith(".key") for port in graph.input)
     (folder / "genai_config.json").write_text(json.dumps({
         "model": {
-            "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 2, "context_length": 2048, "type": "llama", "vocab_size": 49152,
+            "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 2, "context_length": 2048, "type": "llama", "vocab_size": logits[2].dim_value,
             "decoder": {
                 "session_options": {"provider_options": [], "intra_op_num_threads": threads},
                 "filename": "model.onnx", "head_size": cache[3].dim_value, "hidden_size": 0,

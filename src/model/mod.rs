@@ -146,8 +146,6 @@ pub struct Reply {
     pub completion_tokens: usize,
     /// Tokens that were guessed from what had been said before, and right; such cost less time.
     pub accepted_tokens: usize,
-    /// Tokens that were guessed and wrong.
-    pub rejected_tokens: usize,
     pub finish: Finish,
     /// One for each token of the reply, if [`Sampling::logprobs`] asks for them and the model tells them.
     pub logprobs: Vec<TokenLogprobs>,
@@ -162,7 +160,6 @@ impl Reply {
             cached_tokens: 0,
             completion_tokens: 0,
             accepted_tokens: 0,
-            rejected_tokens: 0,
             finish,
             logprobs: Vec::new(),
         }

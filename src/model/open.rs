@@ -43,7 +43,7 @@ pub(crate) fn open(config: &Config, progress: &Progress, cancel: &Cancel) -> Res
         ModelName::Default => default(config, &cache()?, progress, cancel)?,
     };
     let runtime = Runtime::load(&provision::fetch_onnxruntime(config, &cache()?, progress, cancel)?)?;
-    let prefixes = prefixes_of(&folder, cache()?);
+    let prefixes = prefixes_of(&folder, &runtime, cache()?);
     let model = LocalModel::open(&folder, &runtime, config.n_ctx, config.n_threads)?.with_prefixes(prefixes);
     if model.n_ctx() < config.n_ctx {
         let text = format!("{} can use a context of {} tokens at most", model.name(), model.n_ctx());
@@ -54,9 +54,10 @@ pub(crate) fn open(config: &Config, progress: &Progress, cancel: &Cancel) -> Res
 
 /// Where the beginnings of prompts are kept for the model in `folder`: for those in the cache, which are named after
 /// their content.
-fn prefixes_of(folder: &Path, cache: Cache) -> Option<Prefixes> {
-    let content = folder.strip_prefix(cache.path().join(KIND)).ok()?.to_str()?.to_owned();
-    Some(Prefixes::new(cache, content))
+fn prefixes_of(folder: &Path, runtime: &Runtime, cache: Cache) -> Option<Prefixes> {
+    let content = folder.strip_prefix(cache.path().join(KIND)).ok()?.to_str()?;
+    let model = format!("{content} {}", runtime.build());
+    Some(Prefixes::new(cache, model))
 }
 
 /// ONNX Runtime's library and the default model's GGUF, fetched if need be: for tests and measurements.

@@ -379,7 +379,8 @@ fn replies_part_only_at_what_kernels_round_differently() {
     for (sampled, rounding, lead) in &parted {
         assert!(*rounding < 1.0 && (*sampled == 1 || *lead < 2.0 * rounding), "{parted:?}");
     }
-    assert!(count(0) * 2 <= replies[0], "{parted:?}");
+    // So many of the sampled ones do because each of some sixty tokens is one more random number beside such a border.
+    assert!(count(0) * 2 <= replies[0] && count(1) < replies[1], "{parted:?}");
 }
 
 #[test]

@@ -29,11 +29,6 @@ impl Context {
         self.network.n_ctx()
     }
 
-    /// Logits in a row.
-    pub fn vocabulary(&self) -> usize {
-        self.network.vocabulary()
-    }
-
     /// The ids it holds.
     pub fn ids(&self) -> &[u32] {
         &self.resident

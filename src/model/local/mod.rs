@@ -162,12 +162,13 @@ impl LocalModel {
         Ok(Some(shared))
     }
 
-    /// Keeps the shared beginning, which the context holds now. That it could not is nothing to stop for.
-    fn remember(&mut self, shared: &[u32]) {
+    /// Keeps the shared beginning, which the context holds now. That it could not is nothing to stop for, and nothing to
+    /// try again.
+    fn remember(&mut self, shared: &[u32], cancel: &Cancel) {
         let (Some(prefixes), Some(states)) = (&self.prefixes, self.context.save(shared)) else { return };
-        match prefixes.keep(shared, &states) {
-            Ok(()) => self.kept = shared.to_vec(),
-            Err(error) => log::debug!("the beginning of the prompt is not kept: {error}"),
+        self.kept = shared.to_vec();
+        if let Err(error) = prefixes.keep(shared, &states, cancel) {
+            log::debug!("the beginning of the prompt is not kept: {error}");
         }
     }
 
@@ -217,11 +218,10 @@ impl Model for LocalModel {
             prompt_tokens,
             cached_tokens: prompt_tokens - evaluated,
             accepted_tokens: tokens.accepted,
-            rejected_tokens: tokens.rejected,
             ..continuation.close(finish)?
         };
         if let Some(shared) = to_keep {
-            self.remember(shared);
+            self.remember(shared, cancel);
         }
         Ok(reply)
     }

@@ -8,7 +8,7 @@ use crate::{Cancel, Progress, Result};
 
 const KIND: &str = "prefix";
 const FILE: &str = "states";
-/// Raise it when the same file would be read differently.
+/// Raise it when [`Network::save`](super::Network::save) writes states down in another way.
 const VERSION: u32 = 1;
 
 /// The kept beginnings of one model.
@@ -18,7 +18,7 @@ pub(crate) struct Prefixes {
 }
 
 impl Prefixes {
-    /// `model` names the model's content.
+    /// `model` names the model's content and what computes it.
     pub(crate) fn new(cache: Cache, model: String) -> Self {
         Self { cache, model }
     }
@@ -33,10 +33,10 @@ impl Prefixes {
     ///
     /// # Errors
     /// What writing into the cache can meet.
-    pub(super) fn keep(&self, ids: &[u32], states: &[u8]) -> Result<()> {
+    pub(super) fn keep(&self, ids: &[u32], states: &[u8], cancel: &Cancel) -> Result<()> {
         let what = "what the model makes of its instructions";
         let write = |folder: &std::path::Path| fs::write(folder.join(FILE), states).map_err(crate::Error::internal);
-        self.cache.folder(KIND, &self.key(ids), what, &Progress::default(), &Cancel::new(), write)?;
+        self.cache.folder(KIND, &self.key(ids), what, &Progress::default(), cancel, write)?;
         Ok(())
     }
 
@@ -61,7 +61,7 @@ mod tests {
         let cache = Cache::open(folder.path()).unwrap();
         let prefixes = |model: &str| Prefixes::new(cache.clone(), model.to_owned());
         assert_eq!(prefixes("a").load(&[1, 2]), None);
-        prefixes("a").keep(&[1, 2], b"states").unwrap();
+        prefixes("a").keep(&[1, 2], b"states", &Cancel::new()).unwrap();
         assert_eq!(prefixes("a").load(&[1, 2]), Some(b"states".to_vec()));
         for (model, ids) in [("b", &[1, 2][..]), ("a", &[1]), ("a", &[2, 1]), ("a", &[1, 2, 3])] {
             assert_eq!(prefixes(model).load(ids), None, "{model} {ids:?}");

@@ -27,15 +27,13 @@ pub(super) struct Tokens<'a, D> {
     steps: usize,
     /// Drafted tokens that were right.
     pub accepted: usize,
-    /// Drafted tokens that were not.
-    pub rejected: usize,
 }
 
 impl<'a, D: Draw> Tokens<'a, D> {
     /// What follows the prompt in `context`, whose last logits are there.
     pub fn new(context: &'a mut Context, draw: D, drafts: bool) -> Self {
         let ids = context.ids().to_vec();
-        Self { context, draw, drafts, ids, draft: Vec::new(), row: 0, steps: 0, accepted: 0, rejected: 0 }
+        Self { context, draw, drafts, ids, draft: Vec::new(), row: 0, steps: 0, accepted: 0 }
     }
 
     /// The next token; `most` (at least 1) is how many will be asked for at most, this one included.
@@ -53,7 +51,6 @@ impl<'a, D: Draw> Tokens<'a, D> {
             self.row += 1;
             self.accepted += 1;
         } else {
-            self.rejected += self.draft.len() - self.row;
             self.draft.clear();
             self.context.truncate(self.ids.len() - 1);
         }

@@ -55,6 +55,11 @@ impl Runtime {
         *loaded = Some(runtime.clone());
         Ok(runtime)
     }
+
+    /// Which build of the library this is.
+    pub(crate) fn build(&self) -> &'static str {
+        ort::info()
+    }
 }
 
 /// Its warnings are about devices that are not there and fusions that were not possible: nothing for people.
