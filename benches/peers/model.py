@@ -239,7 +239,12 @@ def show(name, file, results):
     for engine, all_ in results.items():
         row = [median(all_, key) for key in ("prefill_tokens_s", "decode_tokens_s", "first_token_ms", "load_ms", "peak_mb")]
         print(f"| {engine} | {row[0]:.0f} | {row[1]:.1f} | {row[2]:.0f} | {row[3]:.0f} | {row[4]:.0f} | {row[1] / limit:.2f} |")
-    print(f"\nMemory bandwidth {bandwidth:.1f} GB/s; the file's {weights:.0f} MB of weights are read for each token: at most {limit:.1f} tokens/s.", flush=True)
+    print(f"\nMemory bandwidth {bandwidth:.1f} GB/s; the file's {weights:.0f} MB of weights are read for each token: at most {limit:.1f} tokens/s.")
+    retry = ours[-1]["retry"]
+    plain, drafted = retry["decode_tokens_s"], retry["decode_tokens_s_with_drafts"]
+    print(f"A retry here: {retry['evaluated_tokens']} of {retry['prompt_tokens']} tokens of the conversation are evaluated; a program of "
+          f"{retry['reply_tokens']} tokens corrected in one line comes at {drafted:.1f} tokens/s with drafts, {plain:.1f} without "
+          f"({drafted / plain:.1f} times; {retry['steps_with_drafts']} steps instead of {retry['steps']}).", flush=True)
 
 
 main()
