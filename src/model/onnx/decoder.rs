@@ -273,6 +273,8 @@ impl Network for Decoder {
 }
 
 pub(super) fn load(runtime: &Runtime, graph: &Path, n_threads: usize) -> ort::Result<Session> {
+    // More threads than cores only take the cores from each other.
+    let n_threads = n_threads.min(std::thread::available_parallelism().map_or(1, usize::from));
     Session::builder(&runtime.environment)?
         .with_optimization_level(GraphOptimizationLevel::All)?
         .with_intra_threads(n_threads)?
