@@ -8,6 +8,7 @@ use self::pre::PreTokenizer;
 use super::metadata::{Metadata, required};
 use crate::error::OrInternal;
 use crate::model::built::Description;
+use crate::model::turn_ends::ends_turn;
 use crate::{Error, Result};
 
 // Their paths are explicit so that this file can be included from elsewhere, to be fuzzed.
@@ -25,27 +26,6 @@ const UNKNOWN: f64 = 2.0;
 const CONTROL: f64 = 3.0;
 const USER_DEFINED: f64 = 4.0;
 const UNUSED: f64 = 5.0;
-
-/// Tokens that end a turn under whatever name the file has for them, as llama.cpp recognises them.
-const TURN_ENDS: [&str; 17] = [
-    "<|im_end|>",
-    "<|endoftext|>",
-    "<|eot_id|>",
-    "<|eom_id|>",
-    "<|end|>",
-    "<|end_of_text|>",
-    "<|return|>",
-    "<|fim_pad|>",
-    "<|repo_name|>",
-    "<|file_sep|>",
-    "<end_of_turn>",
-    "<end_of_utterance>",
-    "<eos>",
-    "</s>",
-    "<EOT>",
-    "_<EOT>",
-    "<\u{ff5c}end\u{2581}of\u{2581}sentence\u{ff5c}>",
-];
 
 const TOKENS: &str = "tokenizer.ggml.tokens";
 const TOKEN_TYPES: &str = "tokenizer.ggml.token_type";
@@ -198,7 +178,7 @@ pub(super) fn describe(metadata: &Metadata, name: &str, context_length: usize) -
     })?;
     let text = |id: Option<u32>| id.map(|id| tokens[id as usize].clone()).unwrap_or_default();
     let Tokens { bos, eos, ends, .. } = Tokens::of(metadata)?;
-    let named = TURN_ENDS.iter().filter_map(|end| tokens.iter().position(|token| token == end)).map(|id| id as u32);
+    let named = (0_u32..).zip(tokens).filter(|(_, token)| ends_turn(token)).map(|(id, _)| id);
     // A beginning, too, means that the turn before it is over: a model may forget to end its own.
     let mut end_of_turn: Vec<u32> = [eos, bos].into_iter().chain(ends).flatten().chain(named).collect();
     end_of_turn.sort_unstable();
