@@ -161,21 +161,28 @@ mod tests {
 
     #[test]
     fn what_cannot_be_drawn_is_not_drafted() {
-        /// Says 0 and 1 in turn, and after some such pairs, 2; nothing else can be drawn there.
-        struct Pairs(usize);
-        impl Draw for Pairs {
+        /// Can say one token only at each place: 0 and 1 in turn, and 2 at every ninth.
+        struct Turns(usize);
+        impl Turns {
+            fn said(&self, later: usize) -> u32 {
+                match (self.0 + later) % 9 {
+                    8 => 2,
+                    at => at as u32 % 2,
+                }
+            }
+        }
+        impl Draw for Turns {
             fn draw(&mut self, _: &[f32]) -> Option<Drawn> {
                 self.0 += 1;
-                Some(Drawn { id: if self.0.is_multiple_of(9) { 2 } else { (self.0 % 9) as u32 % 2 }, likelihood: None })
+                Some(Drawn { id: self.said(0), likelihood: None })
             }
             fn possible(&mut self, draft: &[u32]) -> usize {
-                let place = |at: usize| (self.0 + at + 1).is_multiple_of(9);
-                draft.iter().enumerate().take_while(|&(at, &id)| place(at) == (id == 2)).count()
+                draft.iter().enumerate().take_while(|&(at, &id)| id == self.said(at + 1)).count()
             }
         }
         let mut context = Context::new(Box::new(Parrot::new(256, 3, 0, false)));
         assert!(context.prefill(&[0, 1, 0, 1, 0, 1], &Cancel::new()).unwrap().is_some());
-        let mut tokens = Tokens::new(&mut context, Pairs(0), true);
+        let mut tokens = Tokens::new(&mut context, Turns(0), true);
         for left in (1..=100).rev() {
             tokens.next(left).unwrap();
         }
