@@ -20,10 +20,10 @@ from tokenizer_kinds import HERE, MORE
 
 # What characters become.
 RULES = {
-    "\t": " ", "\n": " ", "\r": "", "\u00a0": " ", "ﬁ": "fi", "Ａ": "A", "１": "1", "™": "TM", "½": "1/2", "e\u0301": "é", "…": "...",
+    "\t": " ", "\n": " ", "\r": " ", "\u00a0": " ", "ﬁ": "fi", "Ａ": "A", "１": "1", "™": "TM", "½": "1/2", "e\u0301": "é", "…": "...",
     "\u200b": "", "한": "han",
 }
-EVEN_MORE = ["  two  spaces  ", "ﬁne Ａ１ ½™ e\u0301t…\u200b", "\u200b\u200bx", "<0x0A> <0x41>", "<s>a</s> <unk>", "ẞ🙂ßѪѪ 你好 x", " ", "▁a ▁ b"]
+EVEN_MORE = ["  two  spaces  ", "ﬁne Ａ１ ½™ e\u0301t…\u200b", "\u200b\u200bx", "<0x0A> <0x41>", "<s>a</s> <unk>", "ẞ🙂ßѪѪ 你好 x", " ", "▁a ▁ b", "ﬁ\u0301"]
 
 
 def train(corpus, **how):
