@@ -78,14 +78,16 @@ impl ControlTokens {
     }
 }
 
-/// A text that nobody could have written, because it was not known before.
+/// A text that nobody could have written, because it was not known before. It is made of characters for private use, which
+/// no control token holds.
 pub(super) struct Mark(String);
 
 impl Mark {
     pub fn unguessable() -> Self {
         // `RandomState` is keyed from the operating system's randomness.
         let random = || RandomState::new().build_hasher().finish();
-        Self(format!("\u{1}{:016x}{:016x}\u{1}", random(), random()))
+        let parts = [random(), random()].into_iter().flat_map(|bits| (0..4).map(move |at| (bits >> (16 * at)) as u32));
+        Self(parts.filter_map(|bits| char::from_u32(0xf_0000 + (bits & 0x7fff))).collect())
     }
 
     pub fn as_str(&self) -> &str {
@@ -122,8 +124,8 @@ mod tests {
 
     #[test]
     fn nothing_is_found_in_what_was_guarded() {
-        let (control, mark) = (control(&["aa", "<a>", "a><", "é", "x"]), Mark::unguessable());
-        for content in ["", "aaa", "aaaa<a>", "<a><a>", "é", "éé", "<é>", "x", "axxa><x", "nothing"] {
+        let (control, mark) = (control(&["aa", "<a>", "a><", "é", "x", "0", "1f"]), Mark::unguessable());
+        for content in ["", "aaa", "aaaa<a>", "<a><a>", "é", "éé", "<é>", "x", "axxa><x", "001f", "nothing"] {
             let guarded = control.guard(content, &mark);
             assert_eq!(control.next(&guarded, 0, &mark), None, "{content}");
             assert_eq!(mark.removed_from(&guarded), content);

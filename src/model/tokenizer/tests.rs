@@ -178,3 +178,42 @@ fn a_first_token_is_put_before_only_if_it_is_not_there() {
     tokenizer.first_token = Some(0);
     assert_eq!(tokenizer.encode_chat(&[], "x").unwrap(), plain);
 }
+
+/// As transformers writes SentencePiece's unigrams.
+fn metaspace() -> ChatTokenizer {
+    let pieces = [
+        ("<unk>", 0.0),
+        ("</s>", 0.0),
+        ("\u{2581}", -2.0),
+        ("a", -3.0),
+        ("\u{2581}a", -2.5),
+        ("</", -1.0),
+        ("s>", -1.0),
+    ];
+    let special = |id: u32| {
+        json!({"id": id, "content": pieces[id as usize].0, "single_word": false, "lstrip": false, "rstrip": false,
+            "normalized": false, "special": true})
+    };
+    let metaspace = json!({"type": "Metaspace", "replacement": "\u{2581}", "prepend_scheme": "always", "split": true});
+    let json = json!({
+        "version": "1.0", "added_tokens": [special(0), special(1)], "normalizer": null, "pre_tokenizer": metaspace,
+        "post_processor": null, "decoder": metaspace, "truncation": null, "padding": null,
+        "model": {"type": "Unigram", "unk_id": 0, "vocab": pieces, "byte_fallback": false},
+    });
+    let template = ChatTemplate::new("{{ messages[0].content }}</s>", "", "").unwrap();
+    ChatTokenizer::new(json.to_string().as_bytes(), template, None).unwrap()
+}
+
+#[test]
+fn unigrams_of_other_makers_are_pieces_too() {
+    let tokenizer = metaspace();
+    assert_eq!(tokenizer.encode_text("</s>").unwrap(), [2, 5, 6]);
+    let message = |content: &str| [Message { role: Role::User, content: content.into() }];
+    assert_eq!(tokenizer.encode_chat(&message("a </s>"), "a").unwrap(), [4, 2, 5, 6, 1, 4]);
+    // Nothing is lost between the parts of a reply, and the first space is the tokenizer's.
+    let mut stream = tokenizer.stream("");
+    let mut said: String = [4, 4, 3, 2, 4].iter().filter_map(|&id| stream.step(id).unwrap()).collect();
+    said.push_str(&stream.finish().unwrap());
+    assert_eq!(said, "a aa  a");
+    assert_eq!(tokenizer.token_bytes(5), [None, None, Some(b" ".to_vec()), Some(b"a".to_vec()), Some(b" a".to_vec())]);
+}
