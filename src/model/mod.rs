@@ -20,6 +20,7 @@ mod spelling;
 mod stop;
 mod template;
 mod tokenizer;
+mod turn_ends;
 
 /// The parts of the in-process model, for tests and measurements; not part of the API.
 #[doc(hidden)]

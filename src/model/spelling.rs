@@ -2,20 +2,31 @@
 
 use std::collections::HashMap;
 
-use tokenizers::Tokenizer;
+use tokenizers::{ModelWrapper, Tokenizer};
 
 pub(crate) enum Spelling {
     /// GPT-2's: each byte is a printable character.
     Bytes(HashMap<char, u8>),
     /// SentencePiece's: text, with `▁` for a space and `<0x0A>` for a byte.
     Pieces,
+    /// Text; the decoder knows what stands between two tokens.
+    Words,
 }
 
+/// SentencePiece's mark for a space.
+const SPACE: char = '\u{2581}';
+
 impl Spelling {
-    /// Found by the decoder, which has to know.
+    /// Found by the decoder, which has to know; where it is none of those known, by the model.
     pub fn of(tokenizer: &Tokenizer) -> Self {
         let decoder = serde_json::to_string(&tokenizer.get_decoder()).unwrap_or_default();
-        if decoder.contains("\"ByteLevel\"") { Self::Bytes(stand_ins().collect()) } else { Self::Pieces }
+        match tokenizer.get_model() {
+            _ if decoder.contains("\"ByteLevel\"") => Self::Bytes(stand_ins().collect()),
+            ModelWrapper::BPE(model) if model.byte_fallback => Self::Pieces,
+            ModelWrapper::Unigram(_) => Self::Pieces,
+            _ if decoder.contains(SPACE) => Self::Pieces,
+            _ => Self::Words,
+        }
     }
 
     pub fn bytes(&self, token: &str) -> Vec<u8> {
@@ -26,14 +37,15 @@ impl Spelling {
             }
             Self::Pieces => match hexadecimal(token) {
                 Some(byte) => vec![byte],
-                None => token.replace('▁', " ").into_bytes(),
+                None => token.replace(SPACE, " ").into_bytes(),
             },
+            Self::Words => token.as_bytes().to_vec(),
         }
     }
 }
 
 /// `<0x0A>` is the byte 10.
-fn hexadecimal(token: &str) -> Option<u8> {
+pub(crate) fn hexadecimal(token: &str) -> Option<u8> {
     let digits = token.strip_prefix("<0x")?.strip_suffix('>')?;
     (digits.len() == 2).then(|| u8::from_str_radix(digits, 16).ok()).flatten()
 }

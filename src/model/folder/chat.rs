@@ -7,6 +7,7 @@ use serde::Deserialize;
 use super::genai::Genai;
 use super::ground::Ground;
 use crate::model::built::Description;
+use crate::model::turn_ends::ends_turn;
 use crate::{Error, Result};
 
 /// Bytes that are read of each file. The largest are lists of the control tokens of a tokenizer.
@@ -18,9 +19,6 @@ const CONFIG: &str = "config.json";
 const GENERATION: &str = "generation_config.json";
 const TOKENIZER_CONFIG: &str = "tokenizer_config.json";
 const TEMPLATE: &str = "chat_template.jinja";
-
-/// Tokens that end a turn under whatever name the files have for them, as llama.cpp recognises them.
-const TURN_ENDS: [&str; 6] = ["<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end|>", "<end_of_turn>", "</s>"];
 
 /// Ids as the files give them: none, one or several.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -171,7 +169,7 @@ impl Chat {
         // A beginning, too, means that the turn before it is over: a model may forget to end its own.
         let named = |token: &&AddedToken| {
             let text = token.content.as_str();
-            TURN_ENDS.contains(&text) || (!text.is_empty() && (text == self.bos_token || text == self.eos_token))
+            ends_turn(text) || (!text.is_empty() && (text == self.bos_token || text == self.eos_token))
         };
         ids.extend(self.added.iter().filter(named).map(|token| token.id));
         ids.sort_unstable();

@@ -199,6 +199,24 @@ fn a_folder_is_opened_with_what_a_conversation_needs() {
 }
 
 #[test]
+fn turn_ends_are_known_by_name_as_in_a_gguf() {
+    let export = Export::new();
+    let mut tokenizer = tokenizer();
+    let added = tokenizer["added_tokens"].as_array_mut().unwrap();
+    let token = |id: u32, content: &str| {
+        json!({"id": id, "content": content, "single_word": false, "lstrip": false,
+        "rstrip": false, "normalized": false, "special": true})
+    };
+    added.extend([
+        token(6, "<|eom_id|>"),
+        token(7, "<|tool|>"),
+        token(8, "<\u{ff5c}end\u{2581}of\u{2581}sentence\u{ff5c}>"),
+    ]);
+    export.json("tokenizer.json", &tokenizer);
+    assert_eq!(open(export.path()).unwrap().description.end_of_turn, [0, 1, 6, 8]);
+}
+
+#[test]
 fn settings_are_found_wherever_exporters_put_them() {
     let export = Export::new();
     export.json("generation_config.json", &json!({"eos_token_id": [3, 5]}));

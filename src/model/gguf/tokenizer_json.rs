@@ -8,9 +8,12 @@ use self::pre::PreTokenizer;
 use super::metadata::{Metadata, required};
 use crate::error::OrInternal;
 use crate::model::built::Description;
+use crate::model::turn_ends::ends_turn;
 use crate::{Error, Result};
 
 // Their paths are explicit so that this file can be included from elsewhere, to be fuzzed.
+#[path = "tokenizer_json/charsmap.rs"]
+mod charsmap;
 #[path = "tokenizer_json/pre.rs"]
 mod pre;
 #[path = "tokenizer_json/sentencepiece.rs"]
@@ -18,6 +21,8 @@ mod sentencepiece;
 #[cfg(test)]
 #[path = "tokenizer_json/tests.rs"]
 mod tests;
+#[path = "tokenizer_json/unigram.rs"]
+mod unigram;
 
 /// llama.cpp's `llama_token_type`.
 const NORMAL: f64 = 1.0;
@@ -26,36 +31,17 @@ const CONTROL: f64 = 3.0;
 const USER_DEFINED: f64 = 4.0;
 const UNUSED: f64 = 5.0;
 
-/// Tokens that end a turn under whatever name the file has for them, as llama.cpp recognises them.
-const TURN_ENDS: [&str; 17] = [
-    "<|im_end|>",
-    "<|endoftext|>",
-    "<|eot_id|>",
-    "<|eom_id|>",
-    "<|end|>",
-    "<|end_of_text|>",
-    "<|return|>",
-    "<|fim_pad|>",
-    "<|repo_name|>",
-    "<|file_sep|>",
-    "<end_of_turn>",
-    "<end_of_utterance>",
-    "<eos>",
-    "</s>",
-    "<EOT>",
-    "_<EOT>",
-    "<\u{ff5c}end\u{2581}of\u{2581}sentence\u{ff5c}>",
-];
-
 const TOKENS: &str = "tokenizer.ggml.tokens";
 const TOKEN_TYPES: &str = "tokenizer.ggml.token_type";
 const SCORES: &str = "tokenizer.ggml.scores";
 const MERGES: &str = "tokenizer.ggml.merges";
+const CHARSMAP: &str = "tokenizer.ggml.precompiled_charsmap";
 /// The lists that are read of a file; all others stay there.
-pub(super) const LISTS: [&str; 4] = [TOKENS, TOKEN_TYPES, SCORES, MERGES];
+pub(super) const LISTS: [&str; 5] = [TOKENS, TOKEN_TYPES, SCORES, MERGES, CHARSMAP];
 const MODEL: &str = "tokenizer.ggml.model";
 const PRE: &str = "tokenizer.ggml.pre";
 const SPACE_PREFIX: &str = "tokenizer.ggml.add_space_prefix";
+const SINGLE_SPACES: &str = "tokenizer.ggml.remove_extra_whitespaces";
 const TEMPLATE: &str = "tokenizer.chat_template";
 
 pub(super) fn vocabulary(metadata: &Metadata) -> Result<&[String]> {
@@ -68,6 +54,8 @@ enum Kind {
     ByteLevel(PreTokenizer),
     /// SentencePiece's BPE, with bytes for what is not in the vocabulary.
     SentencePiece,
+    /// SentencePiece's unigram model.
+    Unigram,
 }
 
 impl Kind {
@@ -75,8 +63,9 @@ impl Kind {
         match required(MODEL, metadata.text(MODEL))? {
             "gpt2" => Ok(Self::ByteLevel(PreTokenizer::named(required(PRE, metadata.text(PRE))?)?)),
             "llama" => Ok(Self::SentencePiece),
+            "t5" => Ok(Self::Unigram),
             model => Err(Error::model(format!(
-                "its tokenizer is `{model}`; supported are byte-level BPE (`gpt2`) and SentencePiece's BPE (`llama`)"
+                "its tokenizer is `{model}`; supported are byte-level BPE (`gpt2`) and SentencePiece's BPE (`llama`) and unigrams (`t5`)"
             ))),
         }
     }
@@ -85,6 +74,7 @@ impl Kind {
         match self {
             Self::ByteLevel(pre) => pre.adds_first,
             Self::SentencePiece => true,
+            Self::Unigram => false,
         }
     }
 }
@@ -118,9 +108,17 @@ pub(super) fn write(metadata: &Metadata) -> Result<Vec<u8>> {
             let space_prefix = metadata.flag(SPACE_PREFIX)?.unwrap_or(true);
             let unknown = Tokens::of(metadata)?.unknown.map(|id| tokens[id as usize].as_str());
             let parts = sentencepiece::parts(tokens, types, scores, unknown, space_prefix)?;
-            tokenizer["normalizer"] = parts.normalizer;
-            tokenizer["decoder"] = parts.decoder;
-            tokenizer["model"] = parts.model;
+            parts.fill(&mut tokenizer);
+        }
+        Kind::Unigram => {
+            let scores = for_each_token(tokens, SCORES, metadata)?;
+            let unknown = required("tokenizer.ggml.unknown_token_id", Ok(Tokens::of(metadata)?.unknown))?;
+            let rules = unigram::Rules {
+                space_prefix: metadata.flag(SPACE_PREFIX)?.unwrap_or(true),
+                single_spaces: metadata.flag(SINGLE_SPACES)?.unwrap_or(false),
+                charsmap: metadata.numbers(CHARSMAP)?,
+            };
+            unigram::parts(tokens, scores, unknown, &rules)?.fill(&mut tokenizer);
         }
     }
     serde_json::to_vec(&tokenizer).or_internal("writing the tokenizer")
@@ -177,13 +175,17 @@ impl Tokens {
                 Some(id) => Err(Error::model(format!("its metadata `{key}` is {id}, beyond its {count} tokens"))),
             }
         };
-        // SentencePiece's own, which files leave out.
-        let sentencepiece = metadata.text(MODEL)? == Some("llama");
-        let usual = |id: u32| (sentencepiece && u64::from(id) < count).then_some(id);
+        // Those that files leave out.
+        let [bos, unknown, eos] = match metadata.text(MODEL)? {
+            Some("llama") => [Some(1), Some(0), Some(2)],
+            Some("t5") => [None, Some(2), Some(1)],
+            _ => [None; 3],
+        }
+        .map(|id| id.filter(|&id| u64::from(id) < count));
         Ok(Self {
-            bos: id("bos")?.or(usual(1)),
-            unknown: id("unknown")?.or(usual(0)),
-            eos: id("eos")?.or(usual(2)),
+            bos: id("bos")?.or(bos),
+            unknown: id("unknown")?.or(unknown),
+            eos: id("eos")?.or(eos),
             ends: [id("eot")?, id("eom")?],
         })
     }
@@ -198,7 +200,7 @@ pub(super) fn describe(metadata: &Metadata, name: &str, context_length: usize) -
     })?;
     let text = |id: Option<u32>| id.map(|id| tokens[id as usize].clone()).unwrap_or_default();
     let Tokens { bos, eos, ends, .. } = Tokens::of(metadata)?;
-    let named = TURN_ENDS.iter().filter_map(|end| tokens.iter().position(|token| token == end)).map(|id| id as u32);
+    let named = (0_u32..).zip(tokens).filter(|(_, token)| ends_turn(token)).map(|(id, _)| id);
     // A beginning, too, means that the turn before it is over: a model may forget to end its own.
     let mut end_of_turn: Vec<u32> = [eos, bos].into_iter().chain(ends).flatten().chain(named).collect();
     end_of_turn.sort_unstable();

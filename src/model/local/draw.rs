@@ -7,6 +7,11 @@ use crate::model::sampler::{Drawn, Sampler};
 pub(super) trait Draw {
     /// The next token, which becomes part of the reply; `None` when there is none to be drawn.
     fn draw(&mut self, logits: &[f32]) -> Option<Drawn>;
+
+    /// How many of `draft`, tokens that may be the next, could all be drawn.
+    fn possible(&mut self, draft: &[u32]) -> usize {
+        draft.len()
+    }
 }
 
 /// Chooses the tokens of one reply.
@@ -31,5 +36,9 @@ impl Draw for Choice {
             guide.accept(drawn.id);
         }
         Some(drawn)
+    }
+
+    fn possible(&mut self, draft: &[u32]) -> usize {
+        self.guide.as_mut().map_or(draft.len(), |guide| guide.validate(draft))
     }
 }

@@ -10,6 +10,8 @@ mod prefix;
 mod repetition;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 mod tokens;
 
 use std::cell::OnceCell;
@@ -120,7 +122,7 @@ impl LocalModel {
                 self.guides.get_or_init(|| made)
             }
         };
-        Ok(guides.start(prompt.guide, &self.tokenizer.encode_text(prompt.prefill)?))
+        Ok(guides.start(prompt.guide, prompt.prefill))
     }
 
     /// The ids that a conversation begins with whose first messages are those that `prompt` shares with others.

@@ -41,10 +41,8 @@ impl<'a, D: Draw> Tokens<'a, D> {
         if self.context.ids().len() < self.ids.len() {
             self.step(most)?;
         }
-        let drawn = self
-            .draw
-            .draw(self.context.logits(self.row))
-            .ok_or_else(|| Error::model("no token can be said: every logit is invalid or forbidden").advise(REBUILD))?;
+        let logits = self.context.logits(self.row);
+        let drawn = self.draw.draw(logits).ok_or_else(|| nothing(logits))?;
         let id = drawn.id;
         self.ids.push(id);
         if self.draft.get(self.row) == Some(&id) {
@@ -61,7 +59,9 @@ impl<'a, D: Draw> Tokens<'a, D> {
     fn step(&mut self, most: usize) -> Result<()> {
         let (held, known) = (self.context.ids().len(), self.ids.len());
         let room = (most - 1).min(self.context.n_ctx() - known);
-        let drafted = if self.drafts { lookup::propose(&mut self.ids, room) } else { 0 };
+        let proposed = if self.drafts { lookup::propose(&mut self.ids, room) } else { 0 };
+        let drafted = if proposed > 0 { self.draw.possible(&self.ids[known..]) } else { 0 };
+        self.ids.truncate(known + drafted);
         let appended = self.context.append(&self.ids[held..], drafted + 1);
         self.draft.clear();
         self.draft.extend(self.ids.drain(known..));
@@ -89,7 +89,18 @@ pub fn replay(context: &mut Context, reply: &[u32], drafts: bool) -> Result<usiz
     Ok(tokens.steps)
 }
 
-const REBUILD: &str = "remove the model from the cache folder so that it is built again";
+/// Why no token can be drawn from `logits`.
+fn nothing(logits: &[f32]) -> Error {
+    match argmax(logits) {
+        Some(_) => {
+            Error::model("no token can be said: the guide or the biases forbid all that the model has a number for")
+                .advise("leave the guide or the biases away")
+        }
+        None => Error::model("no token can be said: the model gives no number for any").advise(
+            "its files may be damaged: fetch it again, or remove it from the cache folder if it was built there",
+        ),
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -143,6 +154,54 @@ mod tests {
             }
         }
         assert!(saved > 1000, "drafts saved only {saved} steps");
+    }
+
+    #[test]
+    fn what_cannot_be_drawn_is_not_drafted() {
+        /// Can say one token only at each place: 0 and 1 in turn, and 2 at every ninth.
+        struct Turns(usize);
+        impl Turns {
+            fn said(&self, later: usize) -> u32 {
+                match (self.0 + later) % 9 {
+                    8 => 2,
+                    at => at as u32 % 2,
+                }
+            }
+        }
+        impl Draw for Turns {
+            fn draw(&mut self, _: &[f32]) -> Option<Drawn> {
+                self.0 += 1;
+                Some(Drawn { id: self.said(0), likelihood: None })
+            }
+            fn possible(&mut self, draft: &[u32]) -> usize {
+                draft.iter().enumerate().take_while(|&(at, &id)| id == self.said(at + 1)).count()
+            }
+        }
+        let mut context = Context::new(Box::new(Parrot::new(256, 3, 0, false)));
+        assert!(context.prefill(&[0, 1, 0, 1, 0, 1], &Cancel::new()).unwrap().is_some());
+        let mut tokens = Tokens::new(&mut context, Turns(0), true);
+        for left in (1..=100).rev() {
+            tokens.next(left).unwrap();
+        }
+        assert!(tokens.accepted > 40, "{}", tokens.accepted);
+        assert_eq!(tokens.rejected, 0);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_where_nothing_can_be_drawn() {
+        struct Nothing;
+        impl Draw for Nothing {
+            fn draw(&mut self, _: &[f32]) -> Option<Drawn> {
+                None
+            }
+        }
+        let mut context = Context::new(Box::new(Parrot::new(64, 3, 0, false)));
+        assert!(context.prefill(&[0, 1], &Cancel::new()).unwrap().is_some());
+        let error = Tokens::new(&mut context, Nothing, true).next(1).unwrap_err();
+        assert!(error.is_model() && error.to_string().contains("forbid"), "{error}");
+        assert!(error.advice().unwrap().contains("guide"), "{error}");
+        let error = nothing(&[f32::NAN, f32::NAN]);
+        assert!(error.to_string().contains("no number") && !error.advice().unwrap().contains("guide"), "{error}");
     }
 
     #[test]

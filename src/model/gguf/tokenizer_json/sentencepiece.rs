@@ -12,13 +12,21 @@ use crate::{Error, Result};
 /// Stands for a space in every token.
 pub(super) const SPACE: &str = "\u{2581}";
 /// Characters of a token, of which every split is tried: real ones have at most some tens.
-const MAX_CHARACTERS: usize = 256;
+pub(super) const MAX_CHARACTERS: usize = 256;
 
 /// The `model`, `normalizer` and `decoder` of a `tokenizer.json`.
 pub(super) struct Parts {
     pub model: Value,
     pub normalizer: Value,
     pub decoder: Value,
+}
+
+impl Parts {
+    pub fn fill(self, tokenizer: &mut Value) {
+        tokenizer["model"] = self.model;
+        tokenizer["normalizer"] = self.normalizer;
+        tokenizer["decoder"] = self.decoder;
+    }
 }
 
 pub(super) fn parts(
@@ -38,18 +46,26 @@ pub(super) fn parts(
         true => json!({"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": SPACE}, to_marks]}),
         false => to_marks,
     };
-    let decoder = json!({"type": "Sequence", "decoders": [
-        {"type": "Replace", "pattern": {"String": SPACE}, "content": " "}, {"type": "ByteFallback"}, {"type": "Fuse"}]});
-    Ok(Parts { model, normalizer, decoder })
+    Ok(Parts { model, normalizer, decoder: decoder() })
+}
+
+pub(super) fn decoder() -> Value {
+    json!({"type": "Sequence", "decoders": [
+        {"type": "Replace", "pattern": {"String": SPACE}, "content": " "}, {"type": "ByteFallback"}, {"type": "Fuse"}]})
+}
+
+pub(super) fn refuse_odd_scores(scores: &[f64]) -> Result<()> {
+    match scores.iter().find(|score| !score.is_finite()) {
+        None => Ok(()),
+        Some(score) => Err(Error::model(format!("one of its tokens has the score {score}"))),
+    }
 }
 
 /// Every way to make a token of two others, the best-scored tokens first.
 ///
 /// What the text of a control token would be merged to stays apart: plain text never becomes one.
 fn merges(tokens: &[String], types: &[f64], scores: &[f64]) -> Result<Vec<Value>> {
-    if let Some(score) = scores.iter().find(|score| !score.is_finite()) {
-        return Err(Error::model(format!("one of its tokens has the score {score}")));
-    }
+    refuse_odd_scores(scores)?;
     let ordinary = |id: usize| types[id] == NORMAL || types[id] == UNUSED;
     let ids: HashMap<&str, usize> =
         tokens.iter().enumerate().filter(|(id, _)| ordinary(*id)).map(|(id, token)| (token.as_str(), id)).collect();
