@@ -1,4 +1,9 @@
-//! Model files.
+//! Model files, and what model servers say.
 
 pub(crate) mod built;
+mod conversation;
 pub(crate) mod gguf;
+pub(crate) mod onnx;
+pub(crate) mod openai;
+
+pub(crate) use conversation::{Message, Prompt, Role};
