@@ -70,7 +70,7 @@ fn speed(model: &mut LocalModel) -> Value {
         prefill.push(start.elapsed());
         let start = Instant::now();
         // The first token of a reply costs no step.
-        let steps = replay(context, &reply, false).unwrap();
+        let (steps, _) = replay(context, &reply, false).unwrap();
         decode.push(start.elapsed() / steps as u32);
     }
     // The first round fills caches.
@@ -107,6 +107,7 @@ fn retry(model: &mut LocalModel) -> Value {
     let mut evaluated = 0;
     let mut times = [Vec::new(), Vec::new()];
     let mut steps = [0; 2];
+    let mut rejected = 0;
     for _ in 0..ROUNDS {
         for drafts in [false, true] {
             context.clear();
@@ -114,7 +115,8 @@ fn retry(model: &mut LocalModel) -> Value {
             replay(context, &program, drafts).unwrap();
             evaluated = context.prefill(&again, &cancel).unwrap().unwrap();
             let start = Instant::now();
-            steps[usize::from(drafts)] = replay(context, &corrected, drafts).unwrap();
+            let (run, wrong) = replay(context, &corrected, drafts).unwrap();
+            (steps[usize::from(drafts)], rejected) = (run, wrong);
             times[usize::from(drafts)].push(start.elapsed());
         }
     }
@@ -125,6 +127,7 @@ fn retry(model: &mut LocalModel) -> Value {
         "reply_tokens": corrected.len(),
         "steps": steps[0],
         "steps_with_drafts": steps[1],
+        "rejected_tokens": rejected,
         "decode_tokens_s": corrected.len() as f64 / plain,
         "decode_tokens_s_with_drafts": corrected.len() as f64 / drafted,
     })

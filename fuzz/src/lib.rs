@@ -17,6 +17,8 @@ pub use agent::extract;
 pub(crate) use error::{Error, Result};
 pub use files::tree;
 pub use model::gguf::gguf;
+pub use model::onnx::onnx;
+pub use model::openai::sse;
 pub use sandbox::wire;
 #[cfg(feature = "saved")]
 pub use saved::saved;

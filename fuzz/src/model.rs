@@ -1,6 +1,11 @@
-//! Model files.
+//! Model files, and what model servers say.
 
 pub(crate) mod built;
+mod conversation;
 pub(crate) mod gguf;
+pub(crate) mod onnx;
+pub(crate) mod openai;
 #[path = "../../src/model/turn_ends.rs"]
 pub(crate) mod turn_ends;
+
+pub(crate) use conversation::{Message, Prompt, Role};

@@ -7,6 +7,7 @@
 mod chat;
 mod genai;
 mod ground;
+mod growth;
 mod listing;
 #[cfg(test)]
 mod tests;
@@ -56,6 +57,8 @@ pub(crate) fn refuse_others(path: &Path) -> Result<()> {
 pub(crate) fn open(path: &Path) -> Result<OpenFolder> {
     if built::is_built(path) {
         let BuiltModel { graph, tokenizer, description } = built::open(path)?;
+        // Anybody can write a folder that looks like ours.
+        growth::check(&tokenizer).map_err(|error| error.context(format!("the model folder `{}`", path.display())))?;
         let facts = inspect(&graph)?;
         let graphs = Graphs { decoder: graph, facts, embeddings: None, names: Names::default(), ours: true };
         return Ok(OpenFolder { graphs, tokenizer, description });
@@ -101,6 +104,7 @@ fn open_foreign(ground: &Ground, named: Option<&Path>) -> Result<OpenFolder> {
     let (decoder, facts) = checked(ground, &decoder)?;
     let names = genai.as_ref().map(Genai::names).unwrap_or_default();
     let tokenizer = ground.beside(&folder, TOKENIZER_FILE, MAX_TOKENIZER)?.ok_or_else(|| no_tokenizer(ground))?;
+    growth::check(&tokenizer)?;
     let chat = Chat::read(ground, &folder, &tokenizer)?;
     let description = chat.describe(ground.name(), genai.as_ref())?;
     let graphs = Graphs { decoder, facts, embeddings, names, ours: false };

@@ -4,8 +4,7 @@
 #[path = "../../src/model/gguf/fixture.rs"]
 pub mod fixture;
 #[path = "../../src/model/gguf/tiny.rs"]
-#[expect(dead_code, reason = "the lying files are the unit tests'")]
-mod tiny;
+pub mod tiny;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -18,6 +18,8 @@ mod http;
 mod hub;
 /// Sessions and their ends, through the library's public API.
 mod library;
+/// Model files that lie, through the built program.
+mod lying;
 /// The in-process model against llama.cpp and against its own full-precision build.
 mod model;
 /// A model server of the tests' own.

@@ -2,15 +2,15 @@
 
 use super::fixture::{Fixture, text};
 
-pub(super) const WIDTH: u64 = 64;
+pub(crate) const WIDTH: u64 = 64;
 const HIDDEN: u64 = 96;
 /// Enough for every pattern of layers that an architecture has.
-pub(super) const LAYERS: u64 = 6;
+pub(crate) const LAYERS: u64 = 6;
 /// One token for each byte, and the two control tokens before them.
-pub(super) const VOCABULARY: u64 = 258;
+pub(crate) const VOCABULARY: u64 = 258;
 
 #[derive(Clone, Debug)]
-pub(super) enum Key {
+pub(crate) enum Key {
     Number(u32),
     Float(f32),
     Flag(bool),
@@ -22,14 +22,14 @@ pub(super) enum Key {
 
 /// A model as lists of keys and tensors, to be changed before it is written.
 #[derive(Clone, Debug)]
-pub(super) struct Tiny {
+pub(crate) struct Tiny {
     pub keys: Vec<(String, Key)>,
     /// Name, dimensions, ggml's type: F32 or Q4_0.
     pub tensors: Vec<(String, Vec<u64>, u32)>,
 }
 
-pub(super) const F32: u32 = 0;
-pub(super) const Q4_0: u32 = 2;
+pub(crate) const F32: u32 = 0;
+pub(crate) const Q4_0: u32 = 2;
 
 impl Tiny {
     /// A model with the tensors that every architecture has, for heads of `head_dim`.

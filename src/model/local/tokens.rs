@@ -27,13 +27,15 @@ pub(super) struct Tokens<'a, D> {
     steps: usize,
     /// Drafted tokens that were right.
     pub accepted: usize,
+    /// Drafted tokens that were not.
+    rejected: usize,
 }
 
 impl<'a, D: Draw> Tokens<'a, D> {
     /// What follows the prompt in `context`, whose last logits are there.
     pub fn new(context: &'a mut Context, draw: D, drafts: bool) -> Self {
         let ids = context.ids().to_vec();
-        Self { context, draw, drafts, ids, draft: Vec::new(), row: 0, steps: 0, accepted: 0 }
+        Self { context, draw, drafts, ids, draft: Vec::new(), row: 0, steps: 0, accepted: 0, rejected: 0 }
     }
 
     /// The next token; `most` (at least 1) is how many will be asked for at most, this one included.
@@ -49,6 +51,7 @@ impl<'a, D: Draw> Tokens<'a, D> {
             self.row += 1;
             self.accepted += 1;
         } else {
+            self.rejected += self.draft.len() - self.row;
             self.draft.clear();
             self.context.truncate(self.ids.len() - 1);
         }
@@ -71,10 +74,11 @@ impl<'a, D: Draw> Tokens<'a, D> {
     }
 }
 
-/// Computes what a reply of exactly `reply` takes after the prompt in `context`, and gives the number of steps: to measure
+/// Computes what a reply of exactly `reply` takes after the prompt in `context`, and gives the number of steps and
+/// that of drafted tokens that were wrong: to measure
 /// drafts by replies that a model would have to be asked for.
 #[doc(hidden)]
-pub fn replay(context: &mut Context, reply: &[u32], drafts: bool) -> Result<usize> {
+pub fn replay(context: &mut Context, reply: &[u32], drafts: bool) -> Result<(usize, usize)> {
     struct Given<'a>(std::slice::Iter<'a, u32>);
     impl Draw for Given<'_> {
         fn draw(&mut self, logits: &[f32]) -> Option<Drawn> {
@@ -86,7 +90,7 @@ pub fn replay(context: &mut Context, reply: &[u32], drafts: bool) -> Result<usiz
     for left in (1..=reply.len()).rev() {
         tokens.next(left)?;
     }
-    Ok(tokens.steps)
+    Ok((tokens.steps, tokens.rejected))
 }
 
 /// Why no token can be drawn from `logits`.

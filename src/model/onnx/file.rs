@@ -7,10 +7,13 @@
 //! is not as the format says, or is not in the format as it was when this was written, makes the file unusable: a field
 //! that this walk did not know could hide a name that ONNX Runtime would follow.
 
+// Their paths are explicit so that this file can be included from elsewhere, to be fuzzed.
+#[path = "file/wire.rs"]
 mod wire;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
+use std::io::{Read, Seek};
 use std::path::Path;
 
 use self::wire::{Payload, Wire};
@@ -61,9 +64,13 @@ pub(crate) fn inspect(path: &Path) -> Result<Facts> {
         let why = format!("not a file of at most {MAX_FILE} bytes (it has {})", facts.len());
         return Err(Error::model(why).context(doing()));
     }
-    let mut walk =
-        Walk { wire: Wire::new(file, facts.len(), MAX_STRUCTURE), found: Facts::default(), names: HashMap::new() };
-    walk.message(Message::Model, facts.len(), 0).map_err(|error| error.context(doing()))?;
+    facts_of(file, facts.len()).map_err(|error| error.context(doing()))
+}
+
+/// Looks through a file of `len` bytes.
+pub(crate) fn facts_of(file: impl Read + Seek, len: u64) -> Result<Facts> {
+    let mut walk = Walk { wire: Wire::new(file, len, MAX_STRUCTURE), found: Facts::default(), names: HashMap::new() };
+    walk.message(Message::Model, len, 0)?;
     Ok(walk.finish())
 }
 
@@ -140,8 +147,8 @@ fn field(message: Message, number: u64) -> Option<Field> {
     })
 }
 
-struct Walk {
-    wire: Wire,
+struct Walk<R> {
+    wire: Wire<R>,
     found: Facts,
     /// How each name that nodes of any graph read is used.
     names: HashMap<String, Uses>,
@@ -178,7 +185,7 @@ impl Kept {
     }
 }
 
-impl Walk {
+impl<R: Read + Seek> Walk<R> {
     /// Walks the message that ends at `end`, and gives what it kept to the one around it.
     fn message(&mut self, message: Message, end: u64, depth: usize) -> Result<Kept> {
         if depth > MAX_DEPTH {
@@ -283,4 +290,5 @@ fn check_port(kept: &Kept) -> Result<()> {
 }
 
 #[cfg(test)]
+#[path = "file/tests.rs"]
 mod tests;

@@ -1,13 +1,12 @@
 //! Protobuf's wire format: fields one after the other, each with its number and its kind.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Seek};
 
 use crate::{Error, Result};
 
 /// A file read field by field.
-pub(super) struct Wire {
-    input: BufReader<File>,
+pub(super) struct Wire<R> {
+    input: BufReader<R>,
     at: u64,
     /// Bytes beside weights that were met and may be met.
     structure: u64,
@@ -24,8 +23,8 @@ pub(super) enum Payload {
     Bytes(u64),
 }
 
-impl Wire {
-    pub fn new(file: File, len: u64, most: u64) -> Self {
+impl<R: Read + Seek> Wire<R> {
+    pub fn new(file: R, len: u64, most: u64) -> Self {
         Self { input: BufReader::with_capacity(64 << 10, file), at: 0, structure: 0, most, len }
     }
 
