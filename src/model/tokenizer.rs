@@ -8,6 +8,8 @@
 //! template's own; the marks are taken out again and what was broken is encoded as plain text. Unmarked text is encoded
 //! exactly as it would be otherwise, across the borders of template and content.
 
+mod bounds;
+
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -43,6 +45,7 @@ const SPACE_MARK: char = '\u{2581}';
 impl ChatTokenizer {
     /// `tokenizer` is the content of a `tokenizer.json`.
     pub fn new(tokenizer: &[u8], template: ChatTemplate, first_token: Option<u32>) -> Result<Self> {
+        bounds::check(tokenizer).map_err(|error| error.context("the model's tokenizer"))?;
         let mut plain = Tokenizer::from_bytes(tokenizer).map_err(failed)?;
         // Files of other makers may cut or fill up what is encoded.
         plain.with_padding(None).with_truncation(None).map_err(failed)?;
