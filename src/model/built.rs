@@ -11,7 +11,6 @@ use prost::Message;
 use serde::{Deserialize, Serialize};
 
 use super::gguf::proto;
-use crate::provision::not_ours_nor_roots;
 use crate::{Error, Result};
 
 pub(crate) const MODEL_FILE: &str = "model.onnx";
@@ -22,7 +21,7 @@ const DESCRIPTION_FILE: &str = "model.json";
 /// Files are read whole only up to these sizes (ours take 0.3, 4 and 0.01 MB). A graph's messages take many times their
 /// bytes once decoded; 256 layers, the most we build, take 3 MB.
 pub(super) const MAX_MODEL: u64 = 4 << 20;
-const MAX_TOKENIZER: u64 = 128 << 20;
+pub(super) const MAX_TOKENIZER: u64 = 128 << 20;
 const MAX_DESCRIPTION: u64 = 1 << 20;
 
 /// The names of the graph's inputs and outputs.
@@ -87,18 +86,9 @@ pub(crate) fn open(folder: &Path) -> Result<BuiltModel> {
     })
 }
 
-/// Refuses a folder that someone else could change between our check of it and ONNX Runtime's own reading.
-pub(crate) fn refuse_others(folder: &Path) -> Result<()> {
-    let files = [MODEL_FILE, DATA_FILE, TOKENIZER_FILE, DESCRIPTION_FILE].map(|name| folder.join(name));
-    for path in [folder].into_iter().chain(files.iter().map(PathBuf::as_path)) {
-        let facts = fs::metadata(path).map_err(|error| Error::model(error).context(format!("`{}`", path.display())))?;
-        if let Some(why) = not_ours_nor_roots(&facts) {
-            return Err(Error::model(format!("`{}` {why}, so what is in it cannot be trusted", path.display()))
-                .context(format!("the model folder `{}` cannot be used", folder.display()))
-                .advise("copy the folder to a place that only you can write, or name the .gguf file instead"));
-        }
-    }
-    Ok(())
+/// All that a folder of ours consists of.
+pub(crate) fn files(folder: &Path) -> [PathBuf; 4] {
+    [MODEL_FILE, DATA_FILE, TOKENIZER_FILE, DESCRIPTION_FILE].map(|name| folder.join(name))
 }
 
 fn check(folder: &Path) -> Result<BuiltModel> {
@@ -202,31 +192,6 @@ mod tests {
         bytes.extend([0xca, 0x01, 0x00]);
         assert!(refusal(&bytes).contains("not written by this program"));
         assert!(refusal(b"not an onnx file").contains("not written by this program"));
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn what_others_can_write_is_refused() {
-        use std::os::unix::fs::PermissionsExt;
-
-        let folder = tempfile::tempdir().unwrap();
-        let allow = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-        for name in [MODEL_FILE, DATA_FILE, TOKENIZER_FILE, DESCRIPTION_FILE] {
-            fs::write(folder.path().join(name), "x").unwrap();
-            allow(&folder.path().join(name), 0o644);
-        }
-        refuse_others(folder.path()).unwrap();
-        for name in ["", MODEL_FILE, DATA_FILE, TOKENIZER_FILE, DESCRIPTION_FILE] {
-            let path = folder.path().join(name);
-            let mode = fs::metadata(&path).unwrap().permissions().mode();
-            for bit in [0o020, 0o002] {
-                allow(&path, mode | bit);
-                let error = refuse_others(folder.path()).unwrap_err();
-                assert!(error.to_string().contains("can be written by other users"), "{name}: {error}");
-            }
-            allow(&path, mode);
-        }
-        refuse_others(folder.path()).unwrap();
     }
 
     #[cfg(unix)]

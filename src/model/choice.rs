@@ -60,7 +60,11 @@ pub(crate) fn choose(listing: &[Listed], named: Option<&str>) -> Result<Choice> 
 
 /// Whether `name` can only mean one file.
 pub(crate) fn is_model_file(name: &str) -> bool {
-    is_gguf(name) || has_extension(name, "onnx")
+    is_gguf(name) || is_onnx(name)
+}
+
+pub(crate) fn is_onnx(name: &str) -> bool {
+    has_extension(name, "onnx")
 }
 
 pub(crate) fn is_gguf(name: &str) -> bool {
@@ -98,7 +102,7 @@ fn has_extension(name: &str, extension: &str) -> bool {
 }
 
 /// Folder (empty at the top) and file name.
-fn split(name: &str) -> (&str, &str) {
+pub(crate) fn split(name: &str) -> (&str, &str) {
     name.rsplit_once('/').unwrap_or(("", name))
 }
 

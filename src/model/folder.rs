@@ -17,16 +17,45 @@ use std::path::{Path, PathBuf};
 use self::chat::Chat;
 use self::genai::Genai;
 use self::ground::Ground;
-use super::built::{self, BuiltModel, Description};
-use super::choice::{Choice, Layout, choose};
+use super::built::{self, BuiltModel, Description, MAX_TOKENIZER, TOKENIZER_FILE};
+use super::choice::{Choice, Layout, choose, is_onnx, split};
 use super::onnx::{Graphs, Names, inspect};
 use crate::{Error, Result};
 
-const TOKENIZER_FILE: &str = "tokenizer.json";
 const GENAI_FILE: &str = "genai_config.json";
 
-/// Bytes of a tokenizer that are read.
-const MAX_TOKENIZER: u64 = 128 << 20;
+/// Where a model is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The folder that all its files lie in.
+    pub top: PathBuf,
+    /// Which of several models there it is: a graph, or the folder of its graphs. Relative to the top.
+    pub part: Option<PathBuf>,
+}
+
+impl Place {
+    /// The whole folder `top`.
+    pub fn whole(top: PathBuf) -> Self {
+        Self { top, part: None }
+    }
+
+    /// The folder `path`, or the one that the graph `path` belongs to. A graph in a folder `onnx` belongs to the folder
+    /// around, where exporters put the tokenizer.
+    pub fn of(path: &Path) -> Self {
+        let (Some(folder), Some(file)) = (path.parent().filter(|_| is_graph(path)), path.file_name()) else {
+            return Self::whole(path.into());
+        };
+        let here = |folder: &Path| if folder == Path::new("") { PathBuf::from(".") } else { folder.into() };
+        match folder.parent().filter(|_| folder.ends_with("onnx") && !folder.join(TOKENIZER_FILE).exists()) {
+            Some(around) => Self { top: here(around), part: Some(Path::new("onnx").join(file)) },
+            None => Self { top: here(folder), part: Some(file.into()) },
+        }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.part.iter().fold(self.top.clone(), |top, part| top.join(part))
+    }
+}
 
 /// A model that was found and looked through.
 #[derive(Debug)]
@@ -42,52 +71,46 @@ pub(crate) fn is_model(path: &Path) -> bool {
 }
 
 fn is_graph(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("onnx")) && path.is_file()
+    is_onnx(&path.to_string_lossy()) && path.is_file()
 }
 
-/// Refuses a folder of ours that someone else could change. Of foreign ones [`open`] looks at each file it uses.
+/// Refuses a folder of ours that someone else could change between our check of it and ONNX Runtime's own reading. Of
+/// foreign ones [`open`] looks at each file it uses.
 pub(crate) fn refuse_others(path: &Path) -> Result<()> {
-    if built::is_built(path) { built::refuse_others(path) } else { Ok(()) }
+    if !built::is_built(path) {
+        return Ok(());
+    }
+    let checked =
+        ground::trusted(path).and_then(|()| built::files(path).iter().try_for_each(|file| ground::trusted(file)));
+    checked.map_err(|error| error.context(format!("the model folder `{}` cannot be used", path.display())))
 }
 
-/// Opens the model in the folder `path`, or the one whose graph is the file `path`.
+/// Opens the model at `place`.
 ///
 /// # Errors
 /// There is no model, or something of it is missing, damaged, or not where it may be.
-pub(crate) fn open(path: &Path) -> Result<OpenFolder> {
-    if built::is_built(path) {
-        let BuiltModel { graph, tokenizer, description } = built::open(path)?;
+pub(crate) fn open(place: &Place) -> Result<OpenFolder> {
+    if place.part.is_none() && built::is_built(&place.top) {
+        let BuiltModel { graph, tokenizer, description } = built::open(&place.top)?;
         // Anybody can write a folder that looks like ours.
-        growth::check(&tokenizer).map_err(|error| error.context(format!("the model folder `{}`", path.display())))?;
+        growth::check(&tokenizer)
+            .map_err(|error| error.context(format!("the model folder `{}`", place.top.display())))?;
         let facts = inspect(&graph)?;
         let graphs = Graphs { decoder: graph, facts, embeddings: None, names: Names::default(), ours: true };
         return Ok(OpenFolder { graphs, tokenizer, description });
     }
-    let (folder, named) = place(path);
-    let opened = Ground::new(&folder).and_then(|ground| open_foreign(&ground, named.as_deref()));
-    opened.map_err(|error| error.context(format!("the model `{}` cannot be used", path.display())))
+    let opened = Ground::new(&place.top).and_then(|ground| open_foreign(&ground, place.part.as_deref()));
+    opened.map_err(|error| error.context(format!("the model `{}` cannot be used", place.path().display())))
 }
 
-/// The model's folder, and the graph that was named, relative to it. A graph in a folder `onnx` belongs to the folder
-/// around, where exporters put the tokenizer.
-fn place(path: &Path) -> (PathBuf, Option<PathBuf>) {
-    if !is_graph(path) {
-        return (path.into(), None);
-    }
-    let parent =
-        path.parent().map_or(Path::new("."), |parent| if parent == Path::new("") { Path::new(".") } else { parent });
-    let file = PathBuf::from(path.file_name().unwrap_or_default());
-    let around = if parent.ends_with("onnx") && !parent.join(TOKENIZER_FILE).exists() { parent.parent() } else { None };
-    match around {
-        Some(around) if around == Path::new("") => (".".into(), Some(Path::new("onnx").join(file))),
-        Some(around) => (around.into(), Some(Path::new("onnx").join(file))),
-        None => (parent.into(), Some(file)),
-    }
-}
-
-fn open_foreign(ground: &Ground, named: Option<&Path>) -> Result<OpenFolder> {
-    let wanted = named.map(|named| named.to_string_lossy().replace('\\', "/"));
-    let onnx = match choose(&listing::listing(ground.folder()), wanted.as_deref())? {
+fn open_foreign(ground: &Ground, part: Option<&Path>) -> Result<OpenFolder> {
+    let part = part.map(|part| part.to_string_lossy().replace('\\', "/"));
+    let named = part.as_deref().filter(|part| is_onnx(part));
+    let listing = match &part {
+        None => listing::all(ground.folder()),
+        Some(part) => listing::of_folder(ground.folder(), named.map_or(part, |graph| split(graph).0)),
+    };
+    let onnx = match choose(&listing, named)? {
         Choice::Onnx(onnx) => onnx,
         Choice::Gguf(file) => return Err(Error::usage(format!("`{file}` is no ONNX model"))),
     };
@@ -97,7 +120,7 @@ fn open_foreign(ground: &Ground, named: Option<&Path>) -> Result<OpenFolder> {
     let (decoder, embeddings) = match (onnx.layout, onnx.graphs.as_slice(), &genai) {
         (Layout::Genai, _, Some(genai)) if named.is_none() => genai.graphs(&folder)?,
         (Layout::Split, [embeddings, decoder], _) => (decoder.into(), Some(embeddings.into())),
-        (_, [graph, ..], _) => (named.map_or_else(|| graph.into(), Path::to_path_buf), None),
+        (_, [graph, ..], _) => (named.unwrap_or(graph).into(), None),
         (_, [], _) => return Err(Error::usage("there is no graph in it")),
     };
     let embeddings = embeddings.map(|graph| checked(ground, &graph).map(|(path, _)| path)).transpose()?;

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::choice::{Choice, Layout};
-use super::folder;
+use super::choice::{Choice, Layout, OnnxChoice, is_onnx};
+use super::folder::{self, Place};
 use super::gguf::{self, CONVERTER_VERSION, Weights};
 use super::hub::{Hub, HubName, Plan, sha256_of};
 use super::identity::{self, Identity, name_of};
@@ -31,20 +31,20 @@ pub(crate) fn open(config: &Config, progress: &Progress, cancel: &Cancel) -> Res
         return Ok(Box::new(OpenAiModel::open(url, config, progress, cancel)?));
     }
     let cache = || Cache::open(&config.cache_dir);
-    let folder = match ModelName::parse(config.model.as_deref())? {
+    let place = match ModelName::parse(config.model.as_deref())? {
         ModelName::Script(file) => return Ok(Box::new(ScriptedModel::from_file(&file)?)),
         ModelName::Folder(folder) => {
             folder::refuse_others(&folder)?;
-            folder
+            Place::of(&folder)
         }
-        ModelName::Gguf(file) => from_file(&file, &cache()?, progress, cancel)?,
+        ModelName::Gguf(file) => Place::whole(from_file(&file, &cache()?, progress, cancel)?),
         ModelName::Hub(name) => from_hub(&name, config, &cache()?, progress, cancel)?,
-        ModelName::Embedded => embedded(config, &cache()?, progress, cancel)?,
+        ModelName::Embedded => Place::whole(embedded(config, &cache()?, progress, cancel)?),
         ModelName::Default => default(config, &cache()?, progress, cancel)?,
     };
     let runtime = Runtime::load(&provision::fetch_onnxruntime(config, &cache()?, progress, cancel)?)?;
-    let prefixes = prefixes_of(&folder, &runtime, cache()?);
-    let model = LocalModel::open(&folder, &runtime, config.n_ctx, config.n_threads)?.with_prefixes(prefixes);
+    let prefixes = prefixes_of(&place.top, &runtime, cache()?);
+    let model = LocalModel::open_at(&place, &runtime, config.n_ctx, config.n_threads)?.with_prefixes(prefixes);
     if model.n_ctx() < config.n_ctx {
         let text = format!("{} can use a context of {} tokens at most", model.name(), model.n_ctx());
         progress.step(Step::Note { text: &text });
@@ -120,7 +120,7 @@ pub(crate) fn keeps(kind: &str, key: &str) -> bool {
 }
 
 /// The recommended model where it is at hand, else the embedded one, which is told.
-fn default(config: &Config, cache: &Cache, progress: &Progress, cancel: &Cancel) -> Result<PathBuf> {
+fn default(config: &Config, cache: &Cache, progress: &Progress, cancel: &Cancel) -> Result<Place> {
     let better = recommended::name().filter(|_| recommended::at_hand(cache, config).is_some());
     let why = match better.map(|name| from_hub(&name, config, cache, progress, cancel)) {
         Some(Err(error)) if !error.is_cancelled() => format!("the recommended model cannot be used ({error})"),
@@ -128,7 +128,7 @@ fn default(config: &Config, cache: &Cache, progress: &Progress, cancel: &Cancel)
         None => format!("`slm-code-interpreter setup --yes` fetches a better one, {}", recommended::ABOUT),
     };
     progress.step(Step::Note { text: &format!("using the small model {EMBEDDED}; {why}") });
-    embedded(config, cache, progress, cancel)
+    embedded(config, cache, progress, cancel).map(Place::whole)
 }
 
 fn embedded(config: &Config, cache: &Cache, progress: &Progress, cancel: &Cancel) -> Result<PathBuf> {
@@ -152,28 +152,35 @@ fn from_file(file: &Path, cache: &Cache, progress: &Progress, cancel: &Cancel) -
 }
 
 /// What is built is found by what the hub says the content is; the file itself is needed once.
-fn from_hub(name: &HubName, config: &Config, cache: &Cache, progress: &Progress, cancel: &Cancel) -> Result<PathBuf> {
+fn from_hub(name: &HubName, config: &Config, cache: &Cache, progress: &Progress, cancel: &Cancel) -> Result<Place> {
     let hub = Hub::new(cache.path(), config.offline)?;
     let plan = hub.plan(name, progress, cancel)?;
     if let Some(folder) = built(cache, &plan) {
-        return Ok(folder);
+        return Ok(Place::whole(folder));
     }
     let gguf = match &plan.choice {
         Choice::Gguf(file) => file,
         Choice::Onnx(onnx) => {
-            let snapshot = hub.fetch(&plan, progress, cancel)?;
-            return Ok(match (onnx.layout, onnx.graphs.last()) {
-                (Layout::Genai, _) | (_, None) => snapshot.join(&onnx.folder),
-                // The embeddings of a model in two are found beside its decoder.
-                (_, Some(graph)) => snapshot.join(graph),
-            });
+            let part = part(onnx, name.file.as_deref());
+            return Ok(Place { top: hub.fetch(&plan, progress, cancel)?, part: Some(part.into()) });
         }
     };
     let was_here = hub.has(&plan);
     let file = hub.fetch(&plan, progress, cancel)?.join(gguf);
-    match sha256_of(&file) {
+    let folder = match sha256_of(&file) {
         Some(sha256) => from_blob(&file, &sha256, was_here, cache, progress, cancel),
         None => from_file(&file, cache, progress, cancel),
+    };
+    folder.map(Place::whole)
+}
+
+/// What tells an ONNX model from the others of its repository: its graph (the embeddings of a model in two are found
+/// beside its decoder), or the folder whose configuration tells the graphs, unless one was named.
+fn part<'a>(onnx: &'a OnnxChoice, named: Option<&'a str>) -> &'a str {
+    match (onnx.layout, onnx.graphs.last(), named.filter(|named| is_onnx(named))) {
+        (_, _, Some(named)) => named,
+        (Layout::Genai, _, None) | (_, None, None) => &onnx.folder,
+        (_, Some(graph), None) => graph,
     }
 }
 

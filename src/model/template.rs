@@ -9,7 +9,8 @@ use crate::{Error, Result};
 /// minijinja's fuel bounds time and, at about 64 bytes a unit, memory. A conversation of 30 messages takes some
 /// thousand units and one for every 64 bytes of text.
 const FUEL: u64 = 2_000_000;
-const MAX_TEMPLATE: usize = 256 << 10;
+/// Bytes of a template that are read.
+pub(super) const MAX_TEMPLATE: usize = 256 << 10;
 const NAME: &str = "chat";
 
 pub(crate) struct ChatTemplate {

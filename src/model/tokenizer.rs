@@ -8,6 +8,7 @@
 //! template's own; the marks are taken out again and what was broken is encoded as plain text. Unmarked text is encoded
 //! exactly as it would be otherwise, across the borders of template and content.
 
+mod bounds;
 mod control;
 #[cfg(test)]
 pub(super) mod tests;
@@ -44,6 +45,7 @@ pub(crate) struct ChatTokenizer {
 impl ChatTokenizer {
     /// `tokenizer` is the content of a `tokenizer.json`.
     pub fn new(tokenizer: &[u8], template: ChatTemplate, first_token: Option<u32>) -> Result<Self> {
+        bounds::check(tokenizer).map_err(|error| error.context("the model's tokenizer"))?;
         let mut plain = Tokenizer::from_bytes(tokenizer).map_err(failed)?;
         // Files of other makers may cut or fill up what is encoded.
         plain.with_padding(None).with_truncation(None).map_err(failed)?;

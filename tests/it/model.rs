@@ -283,6 +283,14 @@ impl Network for InCompany {
         Ok(())
     }
 
+    fn makes_rows(&self) -> bool {
+        self.0.makes_rows()
+    }
+
+    fn goes_back(&self) -> bool {
+        self.0.goes_back()
+    }
+
     fn logits(&self, row: usize) -> &[f32] {
         self.0.logits(row)
     }

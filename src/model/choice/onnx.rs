@@ -52,8 +52,8 @@ pub(super) fn best(names: &[&str], tag: Option<&str>) -> Option<Choice> {
     let wanted = |suffix: &&&str| tag.is_none_or(|tag| suffix.trim_start_matches('_').eq_ignore_ascii_case(tag));
     for folder in ["onnx", ""] {
         for suffix in PRECISIONS.iter().filter(wanted) {
-            let graph = |stem| names.iter().find(|name| **name == path(folder, &format!("{stem}{suffix}.onnx")));
-            let decoder = graph(DECODER).filter(|decoder| !embeddings(names, decoder).is_empty());
+            let graph = |stem| find(names, &path(folder, &format!("{stem}{suffix}.onnx")));
+            let decoder = graph(DECODER).filter(|decoder| embeddings(names, decoder).is_some());
             if let Some(found) = decoder.or_else(|| graph(SINGLE)) {
                 return of_graph(names, found);
             }
@@ -64,14 +64,12 @@ pub(super) fn best(names: &[&str], tag: Option<&str>) -> Option<Choice> {
 
 /// The model that the graph `named` belongs to.
 pub(super) fn of_graph(names: &[&str], named: &str) -> Option<Choice> {
-    let (folder, file) = split(named);
+    let folder = split(named).0;
     if names.contains(&path(folder, GENAI_CONFIG).as_str()) {
         return Some(choice(names, Layout::Genai, folder, in_folder(names, folder)));
     }
-    if file.starts_with(DECODER)
-        && let Some(embeddings) = embeddings(names, named).first()
-    {
-        return Some(choice(names, Layout::Split, folder, vec![(*embeddings).to_owned(), named.to_owned()]));
+    if let Some(embeddings) = embeddings(names, named) {
+        return Some(choice(names, Layout::Split, folder, vec![embeddings.to_owned(), named.to_owned()]));
     }
     Some(choice(names, Layout::Single, folder, vec![named.to_owned()]))
 }
@@ -90,13 +88,19 @@ fn genai(names: &[&str]) -> Option<Choice> {
     Some(choice(names, Layout::Genai, folder, in_folder(names, folder)))
 }
 
-/// The graphs for embeddings that fit `decoder`: of the same precision first.
-fn embeddings<'a>(names: &[&'a str], decoder: &str) -> Vec<&'a str> {
-    let (folder, file) = split(decoder);
-    let own = file.strip_prefix(DECODER).and_then(|rest| rest.strip_suffix(".onnx"));
-    let suffixes = own.into_iter().chain(PRECISIONS);
-    let paths = suffixes.map(|suffix| path(folder, &format!("{EMBEDDINGS}{suffix}.onnx")));
-    paths.filter_map(|path| names.iter().copied().find(|name| *name == path)).collect()
+/// The graph for embeddings that fits `graph`, if that is a decoder: of the same precision, or the best there is.
+fn embeddings<'a>(names: &[&'a str], graph: &str) -> Option<&'a str> {
+    let (folder, file) = split(graph);
+    let file = file.to_ascii_lowercase();
+    let rest = file.strip_prefix(DECODER)?;
+    let suffixes = rest.strip_suffix(".onnx").into_iter().chain(PRECISIONS);
+    let mut paths = suffixes.map(|suffix| path(folder, &format!("{EMBEDDINGS}{suffix}.onnx")));
+    paths.find_map(|path| find(names, &path))
+}
+
+/// Exporters write all names small; whoever copied them since may not have.
+fn find<'a>(names: &[&'a str], wanted: &str) -> Option<&'a str> {
+    names.iter().copied().find(|name| name.eq_ignore_ascii_case(wanted))
 }
 
 fn choice(names: &[&str], layout: Layout, folder: &str, graphs: Vec<String>) -> Choice {

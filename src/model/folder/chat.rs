@@ -7,13 +7,13 @@ use serde::Deserialize;
 use super::genai::Genai;
 use super::ground::Ground;
 use crate::model::built::Description;
+use crate::model::template::MAX_TEMPLATE;
 use crate::model::turn_ends::ends_turn;
 use crate::{Error, Result};
 
 /// Bytes that are read of each file. The largest are lists of the control tokens of a tokenizer.
 const MAX_TOKENIZER_CONFIG: u64 = 16 << 20;
 const MAX_CONFIG: u64 = 1 << 20;
-const MAX_TEMPLATE: u64 = 256 << 10;
 
 const CONFIG: &str = "config.json";
 const GENERATION: &str = "generation_config.json";
@@ -187,7 +187,7 @@ impl Config {
 
 /// The template in a file of its own, else the one in the tokenizer's configuration: of several that without a purpose.
 fn template(ground: &Ground, folder: &Path, configured: Option<Template>) -> Result<Option<String>> {
-    if let Some(bytes) = ground.beside(folder, TEMPLATE, MAX_TEMPLATE)? {
+    if let Some(bytes) = ground.beside(folder, TEMPLATE, MAX_TEMPLATE as u64)? {
         let text = String::from_utf8(bytes).map_err(|error| Error::model(error).context(format!("`{TEMPLATE}`")))?;
         return Ok(Some(text));
     }

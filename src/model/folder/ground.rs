@@ -117,7 +117,7 @@ fn in_hub(folder: &Path) -> Option<(&Path, PathBuf)> {
 }
 
 /// Refuses what someone else can change.
-fn trusted(path: &Path) -> Result<()> {
+pub(super) fn trusted(path: &Path) -> Result<()> {
     let facts = fs::metadata(path).map_err(|error| Error::model(error).context(format!("`{}`", path.display())))?;
     match not_ours_nor_roots(&facts) {
         None => Ok(()),

@@ -11,6 +11,10 @@ use crate::model::local::LocalModel;
 use crate::model::onnx::testing::{Attr, FLOAT, Graph, INT64, external, tensor};
 use crate::model::onnx::tests::runtime;
 
+fn open(path: &Path) -> Result<OpenFolder> {
+    super::open(&Place::of(path))
+}
+
 /// A folder as exporters leave it, with a graph that says the same whatever it is asked.
 struct Export {
     folder: TempDir,
@@ -250,6 +254,47 @@ fn a_configuration_of_genai_names_graph_ports_and_context() {
     assert!(export.refusal().contains("pipeline"));
 }
 
+/// Where the graph ends up of what is in `top` and named `part`.
+fn graph_of(top: &Path, part: &str) -> PathBuf {
+    let opened = super::open(&Place { top: top.into(), part: Some(part.into()) }).unwrap();
+    opened.graphs.decoder.strip_prefix(fs::canonicalize(top).unwrap()).unwrap().into()
+}
+
+#[test]
+fn a_part_is_opened_with_what_is_at_the_top() {
+    let export = Export::new();
+    let graph = fs::read(export.path().join(GRAPH)).unwrap();
+    for name in ["model.onnx", "a/b/c/d/model.onnx", "cpu/decoder.onnx", "cpu/other.onnx"] {
+        export.write(name, &graph);
+        assert_eq!(graph_of(export.path(), name), Path::new(name));
+    }
+    let config = json!({"model": {"eos_token_id": 3, "decoder": {"filename": "decoder.onnx"}}});
+    export.json("cpu/genai_config.json", &config);
+    let place = |part: &str| Place { top: export.path().into(), part: Some(part.into()) };
+    for (part, graph) in [("cpu", "cpu/decoder.onnx"), ("cpu/other.onnx", "cpu/other.onnx")] {
+        assert_eq!(graph_of(export.path(), part), Path::new(graph));
+        assert_eq!(super::open(&place(part)).unwrap().description.end_of_turn, [0, 1, 3]);
+    }
+    assert_eq!(graph_of(export.path(), "onnx/model.onnx"), Path::new(GRAPH));
+    // By its path alone: the folder it is in is all that is known of it.
+    export.json("cpu/tokenizer.json", &tokenizer());
+    export.write("cpu/chat_template.jinja", TEMPLATE);
+    let opened = open(&export.path().join("cpu/other.onnx")).unwrap();
+    assert!(opened.graphs.decoder.ends_with("cpu/other.onnx"));
+    assert!(super::open(&place("missing.onnx")).unwrap_err().to_string().contains("no file `missing.onnx`"));
+}
+
+#[test]
+fn names_in_capitals_are_names_of_graphs_too() {
+    let export = Export::new();
+    let capital = export.path().join("MODEL.ONNX");
+    fs::rename(export.path().join(GRAPH), &capital).unwrap();
+    assert!(is_model(export.path()) && is_model(&capital));
+    for path in [export.path(), &capital] {
+        assert!(open(path).unwrap().graphs.decoder.ends_with("MODEL.ONNX"));
+    }
+}
+
 #[test]
 fn what_is_missing_or_damaged_is_said_with_advice() {
     let check = |change: &dyn Fn(&Export), why: &str| {
@@ -309,6 +354,17 @@ fn graphs_that_lie_end_with_an_error() {
     check(&|fake| fake.never = true, "");
     // A value as large as no memory.
     check(&|fake| fake.huge = true, "");
+}
+
+#[test]
+fn tokenizers_that_take_too_much_to_read_are_refused() {
+    let export = Export::new();
+    let mut tokens = tokenizer();
+    let split = json!({"type": "Split", "pattern": {"String": "a"}, "behavior": "Isolated", "invert": false});
+    tokens["pre_tokenizer"] = json!({"type": "Sequence", "pretokenizers": vec![split; 65]});
+    export.json("tokenizer.json", &tokens);
+    let failure = export.failure();
+    assert!(failure.as_ref().is_some_and(|failure| failure.contains("65 patterns")), "{failure:?}");
 }
 
 /// Sizes that follow from the nodes are told by these, whatever the ports say.
@@ -426,6 +482,28 @@ mod links {
         fs::remove_file(snapshot.join("onnx/weights")).unwrap();
         symlink(other.join("weights"), snapshot.join("onnx/weights")).unwrap();
         assert!(open(&snapshot).unwrap_err().to_string().contains("leads out of the model's folder"));
+    }
+
+    #[test]
+    fn folders_of_ours_are_refused_whole_when_others_can_write_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let allow = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        let files = built::files(folder.path());
+        for file in &files {
+            fs::write(file, "x").unwrap();
+            allow(file, 0o644);
+        }
+        refuse_others(folder.path()).unwrap();
+        for path in files.iter().map(PathBuf::as_path).chain([folder.path()]) {
+            let mode = fs::metadata(path).unwrap().permissions().mode();
+            for bit in [0o020, 0o002] {
+                allow(path, mode | bit);
+                let error = refuse_others(folder.path()).unwrap_err();
+                assert!(error.to_string().contains("can be written by other users"), "{}: {error}", path.display());
+            }
+            allow(path, mode);
+        }
+        refuse_others(folder.path()).unwrap();
     }
 
     #[test]

@@ -61,18 +61,32 @@ impl Context {
         if self.resident.len() + ids.len() > self.n_ctx() {
             return Err(Error::internal(format!("more than the {} tokens of the context", self.n_ctx())));
         }
-        self.network.append(ids, rows)?;
+        if let Err(error) = self.network.append(ids, rows) {
+            let held = self.network.truncate(self.network.len().min(self.resident.len()));
+            self.hold(held);
+            return Err(error);
+        }
         self.resident.extend_from_slice(ids);
         Ok(())
+    }
+
+    /// Whether a draft can be checked in one run, and what was wrong of it forgotten at no cost.
+    pub(super) fn checks_drafts(&self) -> bool {
+        self.network.makes_rows() && self.network.goes_back()
     }
 
     /// Forgets what came after the first `len` tokens, or after fewer where the network has no such past.
     pub fn truncate(&mut self, len: usize) {
         if len < self.resident.len() {
             let held = self.network.truncate(len);
-            self.resident.truncate(held);
-            self.prefilled = self.prefilled.min(held);
+            self.hold(held);
         }
+    }
+
+    /// The network holds the first `held` tokens only.
+    fn hold(&mut self, held: usize) {
+        self.resident.truncate(held);
+        self.prefilled = self.prefilled.min(held);
     }
 
     /// The logits of row `row` of those that were made last; a prompt makes one row, that of the token after it.
@@ -160,6 +174,21 @@ mod tests {
         assert!(!second.load(&ids[..60], &states[1..]));
         assert!(second.ids().is_empty());
         assert_eq!(prefill(&mut second, &ids), 100);
+    }
+
+    #[test]
+    fn what_a_failure_lost_is_evaluated_again() {
+        let ids = [1, 2, 3, 4];
+        let mut parrot = Parrot::new(512, 8, 1, true);
+        parrot.breaks_at = Some(1);
+        let mut context = Context::new(Box::new(parrot));
+        prefill(&mut context, &ids);
+        assert!(context.append(&[5], 1).is_err());
+        assert!(context.ids().is_empty());
+        assert_eq!(prefill(&mut context, &ids), 4);
+        let mut fresh = self::context(true);
+        prefill(&mut fresh, &ids);
+        assert_eq!(context.logits(0), fresh.logits(0));
     }
 
     #[test]

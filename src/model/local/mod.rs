@@ -28,7 +28,7 @@ pub use self::repetition::Repetition;
 use self::tokens::Tokens;
 pub use self::tokens::replay;
 
-use super::folder::{self, OpenFolder};
+use super::folder::{self, OpenFolder, Place};
 use super::onnx::{Decoder, Runtime};
 use super::sampler::Sampler;
 use super::template::ChatTemplate;
@@ -59,7 +59,12 @@ pub struct LocalModel {
 impl LocalModel {
     /// Loads the model in `folder`, or the one whose graph that file is. `n_ctx` is cut to what the model was made for.
     pub fn open(folder: &Path, runtime: &Runtime, n_ctx: usize, n_threads: usize) -> Result<Self> {
-        let OpenFolder { graphs, tokenizer, description } = folder::open(folder)?;
+        Self::open_at(&Place::of(folder), runtime, n_ctx, n_threads)
+    }
+
+    /// The same by its place.
+    pub(crate) fn open_at(place: &Place, runtime: &Runtime, n_ctx: usize, n_threads: usize) -> Result<Self> {
+        let OpenFolder { graphs, tokenizer, description } = folder::open(place)?;
         let read_tokenizer = || {
             let template =
                 ChatTemplate::new(&description.chat_template, &description.bos_token, &description.eos_token)?;

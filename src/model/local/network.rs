@@ -22,8 +22,15 @@ pub trait Network: Send {
     /// them (1 to `ids.len()`).
     ///
     /// # Errors
-    /// The computation failed; what it holds is then as before.
+    /// The computation failed; what it holds is then as before, or fewer tokens where its states have no such past:
+    /// [`len`](Self::len) tells.
     fn append(&mut self, ids: &[u32], rows: usize) -> Result<()>;
+
+    /// Whether one run makes several rows. Where not, [`append`](Self::append) runs once for each.
+    fn makes_rows(&self) -> bool;
+
+    /// Whether [`truncate`](Self::truncate) goes back to any number of tokens, at no cost.
+    fn goes_back(&self) -> bool;
 
     /// The logits of row `row` of those that the last [`append`](Self::append) made.
     fn logits(&self, row: usize) -> &[f32];

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::network::Network;
-use crate::Result;
+use crate::{Error, Result};
 
 /// Prefers what a hash of the last two tokens tells: so it falls into repetitions, and sampling leaves them again.
 pub(super) struct Parrot {
@@ -13,17 +13,22 @@ pub(super) struct Parrot {
     seed: u64,
     /// Like a recurrent network it can go back to the state before the last step only, or to the beginning.
     forgetful: bool,
+    /// It makes one row a run.
+    pub single: bool,
+    /// The run, counted from 0, that fails and loses all that is held.
+    pub breaks_at: Option<usize>,
     held: Vec<u32>,
     before_last: usize,
     rows: Vec<Vec<f32>>,
-    /// Calls of `append`.
+    /// Runs so far.
     pub steps: Arc<AtomicUsize>,
 }
 
 impl Parrot {
     pub fn new(n_ctx: usize, vocabulary: usize, seed: u64, forgetful: bool) -> Self {
         let (held, rows, steps) = (Vec::new(), Vec::new(), Arc::default());
-        Self { n_ctx, vocabulary, seed, forgetful, held, before_last: 0, rows, steps }
+        let (single, breaks_at) = (false, None);
+        Self { n_ctx, vocabulary, seed, forgetful, single, breaks_at, held, before_last: 0, rows, steps }
     }
 
     fn row(&self, held: &[u32]) -> Vec<f32> {
@@ -50,12 +55,24 @@ impl Network for Parrot {
     fn append(&mut self, ids: &[u32], rows: usize) -> Result<()> {
         assert!(!ids.is_empty() && (1..=ids.len()).contains(&rows), "{rows} rows of {} tokens", ids.len());
         assert!(self.held.len() + ids.len() <= self.n_ctx, "{} + {} tokens", self.held.len(), ids.len());
-        self.steps.fetch_add(1, Ordering::Relaxed);
+        let runs = if self.single { rows } else { 1 };
+        if Some(self.steps.fetch_add(runs, Ordering::Relaxed)) == self.breaks_at {
+            self.held.clear();
+            return Err(Error::model("it broke"));
+        }
         self.before_last = self.held.len();
         self.held.extend_from_slice(ids);
         let ends = self.held.len() - rows + 1..=self.held.len();
         self.rows = ends.map(|end| self.row(&self.held[..end])).collect();
         Ok(())
+    }
+
+    fn makes_rows(&self) -> bool {
+        !self.single
+    }
+
+    fn goes_back(&self) -> bool {
+        !self.forgetful
     }
 
     fn logits(&self, row: usize) -> &[f32] {

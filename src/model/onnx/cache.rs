@@ -16,10 +16,6 @@ use super::tensor::{self, Runs};
 use super::{broken, unexpected};
 use crate::{Error, Result};
 
-/// How many earlier recurrent states are kept at most, and how many bytes of them.
-const MAX_KEPT: usize = 8;
-const MAX_KEPT_BYTES: u64 = 256 << 20;
-
 pub(super) struct Cache {
     slots: Vec<Slot>,
     /// Tokens held.
@@ -49,7 +45,7 @@ struct Kept {
 
 impl Slot {
     fn is_recurrent(&self) -> bool {
-        self.state.sequence.is_none()
+        self.state.is_recurrent()
     }
 
     fn runs(&self, room: usize) -> Runs {
@@ -78,26 +74,25 @@ impl Cache {
             }
             slots.push(Slot { state: state.clone(), value: Arc::new(value), room });
         }
-        let recurrent = slots.iter().filter(|slot| slot.is_recurrent());
-        let bytes: u64 = recurrent.filter_map(|slot| slot.state.bytes(0)).sum();
-        let most_kept = MAX_KEPT_BYTES.checked_div(bytes).map_or(0, |most| (most as usize).clamp(2, MAX_KEPT));
-        Ok(Self { slots, len: 0, kept: Vec::new(), most_kept, is_landmark: false })
+        Ok(Self { slots, len: 0, kept: Vec::new(), most_kept: plan.most_kept() as usize, is_landmark: false })
     }
 
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Binds what is moved: the values as inputs, and outputs to be made anew.
+    /// Binds what is moved: the values as inputs, and outputs to be made anew. Only then does the binding let go of those
+    /// of the step before, so this comes before anything else is made.
     pub fn bind(&mut self, allocator: &Allocator, binding: &mut IoBinding) -> ort::Result<()> {
         for slot in self.slots.iter_mut().filter(|slot| !slot.state.shared) {
+            binding.bind_input(slot.state.past.as_str(), &slot.value)?;
+            binding.bind_output_to_device(slot.state.present.as_str(), allocator.memory_info())?;
             if !slot.is_recurrent() && slot.room > self.len {
                 let mut cut = tensor::zeros(allocator, slot.state.element, &slot.state.shape(self.len))?;
                 slot.runs(slot.room).copy(&slot.value, &mut cut, slot.runs(self.len), self.len)?;
                 (slot.value, slot.room) = (Arc::new(cut), self.len);
+                binding.bind_input(slot.state.past.as_str(), &slot.value)?;
             }
-            binding.bind_input(slot.state.past.as_str(), &slot.value)?;
-            binding.bind_output_to_device(slot.state.present.as_str(), allocator.memory_info())?;
         }
         Ok(())
     }
@@ -205,9 +200,18 @@ impl Cache {
         Some(bytes)
     }
 
+    /// Whether it can go back to any number of tokens.
+    pub fn goes_back(&self) -> bool {
+        self.most_kept == 0
+    }
+
     /// Holds `len` tokens as [`save`](Self::save) wrote them down; false, and holding nothing, if `bytes` are not those.
-    pub fn load(&mut self, len: usize, mut bytes: &[u8], allocator: &Allocator) -> bool {
+    pub fn load(&mut self, len: usize, mut bytes: &[u8], allocator: &Allocator, binding: &mut IoBinding) -> bool {
         self.clear(allocator);
+        if let Err(error) = self.bind(allocator, binding) {
+            log::warn!("letting go of what the model held: {error}");
+            return false;
+        }
         let size = self.slots.iter().try_fold(0_u64, |sum, slot| sum.checked_add(slot.state.bytes(len)?));
         if size != Some(bytes.len() as u64) {
             return false;

@@ -167,6 +167,18 @@ impl Decoder {
         if one { self.logits.widen_one(self.plan.logits.element).map_err(failed) } else { Ok(()) }
     }
 
+    /// The rows of a graph that makes one a run.
+    fn run_each(&mut self, ids: &[u32], rows: usize) -> Result<()> {
+        let (first, rest) = ids.split_at(ids.len() - rows + 1);
+        let mut all = Vec::with_capacity(rows * self.logits.width());
+        for step in std::iter::once(first).chain(rest.chunks(1)) {
+            self.run(step, 1)?;
+            all.extend_from_slice(self.logits.whole_row(0));
+        }
+        self.logits.set_rows(all);
+        Ok(())
+    }
+
     /// Writes what the inputs are for this step, binding only what has another shape than before.
     fn feed(&mut self, ids: &[u32], rows: usize) -> Result<()> {
         let (held, step) = (self.cache.len(), ids.len());
@@ -233,22 +245,19 @@ impl Network for Decoder {
     fn append(&mut self, ids: &[u32], rows: usize) -> Result<()> {
         let before = self.len();
         debug_assert!(!ids.is_empty() && (1..=ids.len()).contains(&rows) && before + ids.len() <= self.n_ctx);
-        let failed = |error: Error| error.context("the model failed");
-        if rows == 1 || !self.plan.logits.last_only {
-            return self.run(ids, rows).map_err(failed);
-        }
-        // One row a step is all it makes.
-        let (first, rest) = ids.split_at(ids.len() - rows + 1);
-        let mut all = Vec::with_capacity(rows * self.logits.width());
-        for step in std::iter::once(first).chain(rest.chunks(1)) {
-            if let Err(error) = self.run(step, 1) {
-                self.truncate(before);
-                return Err(failed(error));
-            }
-            all.extend_from_slice(self.logits.whole_row(0));
-        }
-        self.logits.set_rows(all);
-        Ok(())
+        let appended = if rows == 1 || self.makes_rows() { self.run(ids, rows) } else { self.run_each(ids, rows) };
+        appended.map_err(|error| {
+            self.truncate(before);
+            error.context("the model failed")
+        })
+    }
+
+    fn makes_rows(&self) -> bool {
+        !self.plan.logits.last_only
+    }
+
+    fn goes_back(&self) -> bool {
+        self.cache.goes_back()
     }
 
     fn logits(&self, row: usize) -> &[f32] {
@@ -268,7 +277,7 @@ impl Network for Decoder {
             self.truncate(0);
             return false;
         }
-        self.cache.load(len, bytes, &self.allocator)
+        self.cache.load(len, bytes, &self.allocator, &mut self.binding)
     }
 }
 

@@ -24,6 +24,12 @@ const MAX_FILE: u64 = (1 << 31) - 1;
 /// Bytes beside the weights, all of which ONNX Runtime decodes into many times their size (ours has 0.3 MB, the largest
 /// exports of billions of parameters some 20).
 const MAX_STRUCTURE: u64 = 128 << 20;
+/// Bytes of what is kept of it, with what each text, number and name takes beside its own bytes: an empty text has two
+/// bytes in the file. A graph of 20 MB, all of it names of 20 bytes, keeps some 100 MB.
+const MAX_KEPT: u64 = 256 << 20;
+const KEPT_OVERHEAD: u64 = 64;
+/// Names that nodes read are kept in a table until the end.
+const NAME_OVERHEAD: u64 = 192;
 /// Messages inside messages: a node, its attribute, a graph and so on.
 const MAX_DEPTH: usize = 64;
 /// Names and types are short.
@@ -69,7 +75,8 @@ pub(crate) fn inspect(path: &Path) -> Result<Facts> {
 
 /// Looks through a file of `len` bytes.
 pub(crate) fn facts_of(file: impl Read + Seek, len: u64) -> Result<Facts> {
-    let mut walk = Walk { wire: Wire::new(file, len, MAX_STRUCTURE), found: Facts::default(), names: HashMap::new() };
+    let mut walk =
+        Walk { wire: Wire::new(file, len, MAX_STRUCTURE), found: Facts::default(), names: HashMap::new(), kept: 0 };
     walk.message(Message::Model, len, 0)?;
     Ok(walk.finish())
 }
@@ -152,6 +159,8 @@ struct Walk<R> {
     found: Facts,
     /// How each name that nodes of any graph read is used.
     names: HashMap<String, Uses>,
+    /// Bytes kept of all messages so far, also of those that are done.
+    kept: u64,
 }
 
 /// The readers of a value.
@@ -210,10 +219,13 @@ impl<R: Read + Seek> Walk<R> {
                     let inside = self.message(inner, self.wire.at() + len, depth + 1)?;
                     let outermost = message == Message::Graph && depth == 1;
                     match inner {
-                        Message::Entry => kept.entries.push((inside.text(1).into(), inside.text(2).into())),
+                        Message::Entry => {
+                            self.charge(KEPT_OVERHEAD)?;
+                            kept.entries.push((inside.text(1).into(), inside.text(2).into()));
+                        }
                         Message::PortType | Message::TensorType => kept.numbers.extend(inside.numbers),
                         Message::Tensor => self.tensor(&inside)?,
-                        Message::Node => self.node(&inside, outermost),
+                        Message::Node => self.node(&inside, outermost)?,
                         Message::Port if outermost => check_port(&inside)?,
                         _ => {}
                     }
@@ -221,14 +233,29 @@ impl<R: Read + Seek> Walk<R> {
                 (Field::Many(_) | Field::Once(_), _) => {
                     return Err(Error::model(format!("its {message:?} has a field {number} of the wrong kind")));
                 }
-                (Field::Kept, Payload::Bytes(len)) => kept.texts.push((number, self.wire.text(len, MAX_NAME)?)),
-                (Field::Kept, Payload::Number(value)) => kept.numbers.push((number, value)),
+                (Field::Kept, Payload::Bytes(len)) => {
+                    let text = self.wire.text(len, MAX_NAME)?;
+                    self.charge(len + KEPT_OVERHEAD)?;
+                    kept.texts.push((number, text));
+                }
+                (Field::Kept, Payload::Number(value)) => {
+                    self.charge(KEPT_OVERHEAD)?;
+                    kept.numbers.push((number, value));
+                }
                 (Field::Weights, Payload::Bytes(len)) => self.wire.skip_weights(len)?,
                 (_, Payload::Bytes(len)) => self.wire.skip(len)?,
                 (_, Payload::Number(_)) => {}
             }
         }
         Ok(kept)
+    }
+
+    fn charge(&mut self, bytes: u64) -> Result<()> {
+        self.kept += bytes;
+        if self.kept > MAX_KEPT {
+            return Err(Error::model("it has more names and numbers than any model needs"));
+        }
+        Ok(())
     }
 
     fn tensor(&mut self, kept: &Kept) -> Result<()> {
@@ -257,16 +284,21 @@ impl<R: Read + Seek> Walk<R> {
 
     /// Notes who reads what. In the outermost graph an attention that takes past keys and values may write them; what a
     /// body of a branch or loop reads stays as it is.
-    fn node(&mut self, kept: &Kept, outermost: bool) {
+    fn node(&mut self, kept: &Kept, outermost: bool) -> Result<()> {
         let attention = outermost && kept.text(4) == "GroupQueryAttention" && kept.text(7) == "com.microsoft";
         let outputs: Vec<&str> = kept.all(2).collect();
         for (place, input) in kept.all(1).enumerate().filter(|(_, input)| !input.is_empty()) {
+            let reads = matches!(place, 3 | 4) && attention;
+            if reads || !self.names.contains_key(input) {
+                self.charge(input.len() as u64 + NAME_OVERHEAD)?;
+            }
             let uses = self.names.entry(input.to_owned()).or_default();
-            match place {
-                3 | 4 if attention => uses.in_place.push(outputs.get(place - 2).copied().unwrap_or_default().into()),
-                _ => uses.others = true,
+            match reads {
+                true => uses.in_place.push(outputs.get(place - 2).copied().unwrap_or_default().into()),
+                false => uses.others = true,
             }
         }
+        Ok(())
     }
 
     fn finish(self) -> Facts {

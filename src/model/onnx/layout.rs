@@ -148,6 +148,10 @@ pub struct Plan {
 const MAX_STATES: usize = 4096;
 const MAX_VOCABULARY: u64 = 1 << 22;
 
+/// How many earlier values of recurrent states are kept, and how many bytes of them; the last one always.
+const MAX_KEPT: u64 = 8;
+const MAX_KEPT_BYTES: u64 = 256 << 20;
+
 impl Plan {
     /// Reads the plan off a graph's ports. `shared` are the states that the graph's nodes allow to be written in place.
     ///
@@ -182,12 +186,30 @@ impl Plan {
         Ok(())
     }
 
+    /// How many earlier values are kept of each recurrent state; 0 where there are none.
+    pub fn most_kept(&self) -> u64 {
+        let recurrent = self.states.iter().filter(|state| state.is_recurrent());
+        let bytes = recurrent.fold(0_u64, |sum, state| sum.saturating_add(state.bytes(0).unwrap_or(u64::MAX)));
+        MAX_KEPT_BYTES.checked_div(bytes).map_or(0, |most| most.clamp(1, MAX_KEPT))
+    }
+
+    /// Bytes that the states take at most while a step fills a context of `n_ctx` tokens; `None` when no number holds
+    /// them. What is not written in place exists twice then, as input and as output.
+    fn bytes(&self, n_ctx: usize) -> Option<u64> {
+        let copies = |state: &State| match (state.shared, state.is_recurrent()) {
+            (true, _) => 1,
+            (false, false) => 2,
+            (false, true) => 2 + self.most_kept(),
+        };
+        let bytes = |state: &State| state.bytes(n_ctx)?.checked_mul(copies(state));
+        self.states.iter().try_fold(0_u64, |sum, state| sum.checked_add(bytes(state)?))
+    }
+
     /// Refuses a context whose states would take more than `most` bytes.
     pub fn check_size(&self, n_ctx: usize, most: u64) -> Result<()> {
-        let bytes = self.states.iter().try_fold(0_u64, |sum, state| sum.checked_add(state.bytes(n_ctx)?));
-        match bytes {
+        match self.bytes(n_ctx) {
             Some(bytes) if bytes <= most => Ok(()),
-            _ => {
+            bytes => {
                 let bytes = bytes.map_or_else(|| "more than 2^64".into(), |bytes| bytes.to_string());
                 Err(unusable(&format!(
                     "what it keeps of {n_ctx} tokens takes {bytes} bytes, more than the {most} allowed"

@@ -1,5 +1,10 @@
 //! The built program with a hub of the tests' own: a model by its name, from the network to an answer.
 
+mod export;
+// The writer that the unit tests use, too.
+#[path = "../../../src/model/onnx/testing.rs"]
+#[expect(dead_code, reason = "the unit tests use all of it")]
+pub mod onnx;
 mod server;
 
 use std::path::Path;
@@ -118,6 +123,40 @@ fn a_name_becomes_an_answer_and_is_fetched_once() {
     // What is built of it does not need it any more.
     std::fs::remove_dir_all(home.path()).unwrap();
     assert_eq!(again(&["--offline", "--model", REPO]), "tiny-q8_0");
+}
+
+/// Serves the files of an ONNX model that describe it, at the top, and `others`.
+fn serve_onnx(repo: &str, others: &[(&str, Vec<u8>)]) -> Server {
+    let config = br#"{"max_position_embeddings": 8192, "eos_token_id": 1}"#;
+    let top = [
+        ("tokenizer.json", export::tokenizer()),
+        ("tokenizer_config.json", export::tokenizer_config()),
+        ("config.json", config.to_vec()),
+    ];
+    let files: Vec<(&str, &[u8])> = top.iter().chain(others).map(|(name, bytes)| (*name, bytes.as_slice())).collect();
+    Server::start(repo, &files, |_| Act::Serve)
+}
+
+#[test]
+fn an_onnx_model_is_found_with_its_tokenizer_at_the_top_of_the_repository() {
+    let home = tempfile::tempdir().unwrap();
+    let [a, b] = [2, 3].map(export::graph);
+    let genai = br#"{"model": {"eos_token_id": 1, "decoder": {"filename": "decoder.onnx"}}}"#.to_vec();
+    let (repo, other) = ("org/tiny-onnx", "org/tiny-genai");
+    let cpu = [("cpu/genai_config.json", genai), ("cpu/decoder.onnx", a.clone()), ("cpu/other.onnx", b.clone())];
+    let exports = [("onnx/model.onnx", a), ("export/model.onnx", b)];
+    let (exports, cpu) = (serve_onnx(repo, &exports), serve_onnx(other, &cpu));
+    for (server, name, letter) in [
+        (&exports, repo, 'a'),
+        (&exports, "org/tiny-onnx:export/model.onnx", 'b'),
+        (&cpu, other, 'a'),
+        (&cpu, "org/tiny-genai:cpu/other.onnx", 'b'),
+    ] {
+        let answer = ask(&server.url(), home.path(), &["--model", name]).exits(1).json();
+        let said = answer["response"].as_str().unwrap();
+        assert!(said.ends_with(&letter.to_string().repeat(5)), "{name}: {answer}");
+        assert_eq!(answer["model"], *name.split(':').next().unwrap());
+    }
 }
 
 #[test]

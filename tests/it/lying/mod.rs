@@ -5,10 +5,6 @@
 mod gguf;
 /// Folders with ONNX graphs.
 mod onnx;
-// The writer of ONNX files that the unit tests use, too.
-#[path = "../../../src/model/onnx/testing.rs"]
-#[expect(dead_code, reason = "not all that the unit tests write lies")]
-mod testing;
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::testing::{Attr, FLOAT, Graph, INT64, external, tensor};
 use super::{Lie, write_sparse};
+use crate::hub::onnx::{Attr, FLOAT, Graph, INT64, external, tensor};
 
 const GRAPH: &str = "onnx/model.onnx";
 const SECRET: &[u8] = b"sixteen bytes...";

@@ -144,6 +144,30 @@ fn depth_and_size_are_bounded() {
 }
 
 #[test]
+fn what_is_small_in_the_file_and_large_in_memory_is_bounded() {
+    let many = "more names and numbers than any model needs";
+    let texts = MAX_KEPT / KEPT_OVERHEAD;
+    let model = |fields: &[u8]| {
+        let mut graph = Graph::default();
+        graph.fields.extend(fields);
+        graph.model()
+    };
+    // Two bytes each: inputs without a name, places of weights.
+    let node = |count: u64| model(&bytes(1, &text(1, "").repeat(count as usize)));
+    look(&node(texts)).unwrap();
+    assert!(refusal(&node(texts + 1)).contains(many));
+    assert!(refusal(&model(&bytes(5, &int(14, 1).repeat(texts as usize + 1)))).contains(many));
+    assert!(refusal(&model(&bytes(5, &bytes(13, &[]).repeat(texts as usize + 1)))).contains(many));
+    // Names that are kept until the end, over many nodes.
+    let named = |count: u64| -> Vec<u8> {
+        let node = |at: u64| bytes(1, &[text(1, &format!("{at:x}")), text(2, "y"), text(4, "X")].concat());
+        model(&(0..count).flat_map(node).collect::<Vec<_>>())
+    };
+    look(&named(100_000)).unwrap();
+    assert!(refusal(&named(1_000_000)).contains(many));
+}
+
+#[test]
 fn ports_are_tensors_of_plain_numbers() {
     let with = |port: Vec<u8>| {
         let mut graph = Graph::default();

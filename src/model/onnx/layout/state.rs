@@ -62,6 +62,10 @@ impl State {
         Ok(Self { past: past.name.clone(), present: present.name.clone(), element, dims, sequence, shared })
     }
 
+    pub fn is_recurrent(&self) -> bool {
+        self.sequence.is_none()
+    }
+
     /// Its shape when it holds `len` tokens.
     pub fn shape(&self, len: usize) -> Vec<i64> {
         let mut shape: Vec<i64> = self.dims.iter().map(|&size| size as i64).collect();

@@ -182,9 +182,33 @@ fn caches_that_would_not_fit_are_refused_with_the_numbers() {
     ));
     let plan = ports.plan(&[]).unwrap();
     let error = plan.check_size(2048, 1 << 35).unwrap_err();
-    assert!(error.to_string().contains("2305843009215266816 bytes, more than the 34359738368"), "{error}");
+    assert!(error.to_string().contains("4611686018430533632 bytes, more than the 34359738368"), "{error}");
     assert!(error.advice().unwrap().contains("--n-ctx"));
     let error = plan.check_size(usize::MAX, 1 << 35).unwrap_err();
     assert!(error.to_string().contains("more than 2^64 bytes"), "{error}");
     assert!(Ports::default().plan(&[]).unwrap().check_size(1 << 20, 1 << 35).is_ok());
+}
+
+#[test]
+fn states_are_counted_as_often_as_they_exist_in_a_step() {
+    let takes = |plan: &Plan, bytes: u64| {
+        assert!(plan.check_size(100, bytes).is_ok());
+        let refusal = plan.check_size(100, bytes - 1).unwrap_err().to_string();
+        assert!(refusal.contains(&format!("takes {bytes} bytes")), "{refusal}");
+    };
+    let pair = |part: &str| Pair { past: format!("past_key_values.0.{part}"), present: format!("present.0.{part}") };
+    let each = 100 * 3 * 64 * 4;
+    takes(&Ports::default().plan(&[pair("key"), pair("value")]).unwrap(), 2 * each);
+    takes(&Ports::default().plan(&[]).unwrap(), 4 * each);
+    for (width, bytes, kept) in [(1 << 8, 1 << 10, 8), (1 << 24, 1 << 26, 4), (1 << 23, 1 << 29, 1)] {
+        let dims = format!("batch_size {} {width}", bytes / 4 / width);
+        let ports = Ports::default().input(port("past_conv.0", Element::F32, &dims)).output(port(
+            "present_conv.0",
+            Element::F32,
+            &dims,
+        ));
+        let plan = ports.plan(&[]).unwrap();
+        assert_eq!(plan.most_kept(), kept, "{dims}");
+        takes(&plan, 4 * each + bytes * (2 + kept));
+    }
 }

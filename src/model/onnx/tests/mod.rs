@@ -105,6 +105,7 @@ fn check(tiny: &Tiny, names: Names) -> usize {
     check.truncate(17, true);
     check.append(&[5], 1);
     let is_recurrent = tiny.conv || tiny.recurrent;
+    assert_eq!((check.decoder.makes_rows(), check.decoder.goes_back()), (!tiny.last, !is_recurrent));
     check.truncate(12, true);
     check.append(&[1, 2, 3], 3);
     check.truncate(5, !is_recurrent);
