@@ -300,31 +300,37 @@ fn silence_is_not_waited_out() {
     }
 }
 
-/// What comes of `acts` when `patience` is changed; a wait without end is a failure.
+/// What comes of `acts` when `patience` is changed.
 #[track_caller]
 fn ends(acts: Vec<Act>, edit: impl FnOnce(&mut Patience)) -> Result<Reply, Refusal> {
     let server = server(move |_, _| acts.clone());
     let mut model = client(&server.base());
     edit(&mut model.patience);
-    let (sender, done) = std::sync::mpsc::channel();
-    std::thread::spawn(move || sender.send(generate(&mut model, &Cancel::new()).0));
-    let reply = done.recv_timeout(Duration::from_secs(60)).expect("it waits for ever");
+    let reply = soon(move || generate(&mut model, &Cancel::new()).0);
     server.await_hang_up();
     reply
 }
 
+/// What `work` returns; a wait without end is a failure.
+#[track_caller]
+fn soon<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (sender, done) = std::sync::mpsc::channel();
+    std::thread::spawn(move || sender.send(work()));
+    done.recv_timeout(Duration::from_secs(60)).expect("it waits for ever")
+}
+
 #[test]
 fn what_only_keeps_the_connection_alive_is_not_waited_for() {
-    let soon = Duration::from_millis(300);
+    let short = Duration::from_millis(300);
     let pings = || Act::Pings(b": ping\n\n".to_vec());
     // Before the first word, and with an event that says nothing; between two words; and in a reply that goes on and on.
     let nothing = Act::Pings(b"data: {\"choices\": []}\n\n".to_vec());
     let words = Act::Pings(format!("data: {}\n\n", delta("x")).into());
     let [first, empty, between, whole] = [
-        ends(vec![stream_head(), pings()], |patience| patience.first_word = soon),
-        ends(vec![stream_head(), nothing], |patience| patience.first_word = soon),
-        ends(vec![stream_head(), event(&delta("x")), pings()], |patience| patience.between = soon),
-        ends(vec![stream_head(), words], |patience| patience.reply = soon),
+        ends(vec![stream_head(), pings()], |patience| patience.first_word = short),
+        ends(vec![stream_head(), nothing], |patience| patience.first_word = short),
+        ends(vec![stream_head(), event(&delta("x")), pings()], |patience| patience.between = short),
+        ends(vec![stream_head(), words], |patience| patience.reply = short),
     ];
     for reply in [first, empty, between, whole] {
         match reply {
@@ -349,7 +355,7 @@ fn a_list_of_models_is_waited_for_shortly() {
         let server = server(move |_, _| acts.clone());
         let mut model = client(&server.base());
         model.patience.document = Duration::from_millis(300);
-        let error = model.first_of_its_models(&Cancel::new()).unwrap_err();
+        let error = soon(move || model.first_of_its_models(&Cancel::new())).unwrap_err();
         assert!(error.to_string().contains("kept us waiting"), "{error}");
         assert!(error.advice().unwrap().contains("--model"), "{error:?}");
         server.await_hang_up();
