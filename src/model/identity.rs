@@ -1,7 +1,7 @@
 //! Which content a model file has, so that what is built from it is found again: by its digest, which is remembered
 //! together with what would change if the content did, so that a gigabyte is not read at every start.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::Read;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -17,6 +17,8 @@ use crate::{Cancel, Error, Result};
 /// Bytes hashed between two looks at `cancel`.
 const CHUNK: usize = 4 << 20;
 const NOTE: &str = "files";
+/// Of files whose SHA-256 is known and was looked at.
+const CHECKED: &str = "checked";
 /// More model files than anybody uses; the oldest are forgotten.
 const MAX_REMEMBERED: usize = 256;
 /// A file may be written twice between two ticks of its file system's clock, so a younger one is not remembered.
@@ -44,10 +46,8 @@ impl Identity {
         let mut file = File::open(path).map_err(refused)?;
         let facts = file.metadata().map_err(refused)?;
         let (seen, place) = (fingerprint(&facts), std::path::absolute(path).map_err(refused)?);
-        let place = place.to_str().filter(|_| fingerprint_suffices(path));
-        let mut known: Vec<Remembered> = notes.read(NOTE).unwrap_or_default();
-        if let Some(found) = known.iter().find(|known| Some(known.path.as_str()) == place && known.seen == seen) {
-            return Ok(Self { digest: found.digest.clone(), seen });
+        if let Some(digest) = recall(NOTE, notes, &place, &seen) {
+            return Ok(Self { digest, seen });
         }
         let mut hasher = blake3::Hasher::new();
         hasher.update(name_of(path).as_bytes());
@@ -56,12 +56,8 @@ impl Identity {
         })
         .map_err(|error| error.of(path))?;
         let digest = hasher.finalize().to_hex()[..32].to_owned();
-        let settled = facts.modified().is_ok_and(|time| time + SETTLED < SystemTime::now());
-        if let Some(place) = place.filter(|_| settled && file.metadata().is_ok_and(|now| fingerprint(&now) == seen)) {
-            known.retain(|known| known.path != place);
-            known.drain(..known.len().saturating_sub(MAX_REMEMBERED - 1));
-            known.push(Remembered { path: place.into(), seen, digest: digest.clone() });
-            notes.write(NOTE, &known);
+        if is_settled(&facts) && file.metadata().is_ok_and(|now| fingerprint(&now) == seen) {
+            remember(NOTE, notes, &place, seen, &digest);
         }
         Ok(Self { digest, seen })
     }
@@ -83,13 +79,57 @@ pub(super) fn of_sha256(name: &str, sha256: &str) -> String {
     blake3::hash(format!("{name}\nsha256 {sha256}").as_bytes()).to_hex()[..32].to_owned()
 }
 
-/// Whether the file's content is what its SHA-256 says.
-pub(super) fn has_sha256(path: &Path, sha256: &str, progress: &Progress, cancel: &Cancel) -> Result<bool> {
-    let mut file = File::open(path).map_err(|error| unreadable(path, error))?;
-    let len = file.metadata().map_err(|error| unreadable(path, error))?.len();
+/// Whether the file's content is what its SHA-256 says: read, unless it was read before and nothing about it has changed
+/// since.
+pub(super) fn has_sha256(
+    path: &Path,
+    sha256: &str,
+    notes: &Notes,
+    progress: &Progress,
+    cancel: &Cancel,
+) -> Result<bool> {
+    let refused = |error: std::io::Error| unreadable(path, error);
+    let mut file = File::open(path).map_err(refused)?;
+    let facts = file.metadata().map_err(refused)?;
+    let (seen, place) = (fingerprint(&facts), path.canonicalize().map_err(refused)?);
+    if recall(CHECKED, notes, &place, &seen).is_some_and(|known| known == sha256) {
+        return Ok(true);
+    }
     let mut hasher = Sha256::new();
-    each_chunk(&mut file, len, progress, cancel, &mut |chunk| hasher.update(chunk)).map_err(|error| error.of(path))?;
-    Ok(format!("{:x}", hasher.finalize()) == sha256)
+    each_chunk(&mut file, facts.len(), progress, cancel, &mut |chunk| hasher.update(chunk))
+        .map_err(|error| error.of(path))?;
+    let is_right = format!("{:x}", hasher.finalize()) == sha256;
+    if is_right && is_settled(&facts) && file.metadata().is_ok_and(|now| fingerprint(&now) == seen) {
+        remember(CHECKED, notes, &place, seen, sha256);
+    }
+    Ok(is_right)
+}
+
+/// Notes that the file has this SHA-256, for who has just written it, alone and whole.
+pub(super) fn remember_sha256(path: &Path, sha256: &str, notes: &Notes) {
+    if let (Ok(place), Ok(facts)) = (path.canonicalize(), path.metadata()) {
+        remember(CHECKED, notes, &place, fingerprint(&facts), sha256);
+    }
+}
+
+/// The digest that the file at `place` had, if nothing about it has changed since.
+fn recall(note: &str, notes: &Notes, place: &Path, seen: &Fingerprint) -> Option<String> {
+    let text = place.to_str().filter(|_| fingerprint_suffices(place))?;
+    let known: Vec<Remembered> = notes.read(note)?;
+    known.into_iter().find(|known| known.path == text && known.seen == *seen).map(|known| known.digest)
+}
+
+fn remember(note: &str, notes: &Notes, place: &Path, seen: Fingerprint, digest: &str) {
+    let Some(text) = place.to_str().filter(|_| fingerprint_suffices(place)) else { return };
+    let mut known: Vec<Remembered> = notes.read(note).unwrap_or_default();
+    known.retain(|known| known.path != text);
+    known.drain(..known.len().saturating_sub(MAX_REMEMBERED - 1));
+    known.push(Remembered { path: text.into(), seen, digest: digest.into() });
+    notes.write(note, &known);
+}
+
+fn is_settled(facts: &Metadata) -> bool {
+    facts.modified().is_ok_and(|time| time + SETTLED < SystemTime::now())
 }
 
 /// What a model from a file is called in answers.
@@ -152,7 +192,7 @@ mod tests {
     impl Bench {
         fn new() -> Self {
             let folder = tempfile::tempdir().unwrap();
-            let notes = Notes::of(&folder.path().join("cache"));
+            let notes = Notes::of(folder.path());
             Self { folder, notes }
         }
 
@@ -270,8 +310,22 @@ mod tests {
         let bench = Bench::new();
         let path = bench.file("a.gguf", b"GGUF");
         let sha256 = format!("{:x}", Sha256::digest(b"GGUF"));
-        let check = |sha256: &str| has_sha256(&path, sha256, &Progress::default(), &Cancel::new()).unwrap();
-        assert!(check(&sha256) && !check(&"0".repeat(64)));
+        let read = Arc::new(Mutex::new(false));
+        let told = read.clone();
+        let progress = Progress::new(move |step| *told.lock().unwrap() |= matches!(step, Step::Advance { .. }));
+        // Whether it is right, and whether it was read for that.
+        let check = |sha256: &str| {
+            let is_right = has_sha256(&path, sha256, &bench.notes, &progress, &Cancel::new()).unwrap();
+            (is_right, std::mem::take(&mut *read.lock().unwrap()))
+        };
+        assert_eq!(check(&"0".repeat(64)), (false, true));
+        assert_eq!((check(&sha256), check(&sha256)), ((true, true), (true, false)));
+        assert_eq!(check(&"0".repeat(64)), (false, true), "what is remembered is not another digest");
+        bench.file("a.gguf", b"gguf");
+        assert_eq!((check(&sha256), check(&sha256)), ((false, true), (false, true)), "changed");
+        remember_sha256(&path, &sha256, &bench.notes);
+        assert_eq!(check(&sha256), (true, false), "as who wrote it says");
+        bench.file("a.gguf", b"GGUF");
         assert_ne!(of_sha256("a", &sha256), of_sha256("b", &sha256));
         assert_ne!(of_sha256("a", &sha256), bench.look(&path).0);
     }

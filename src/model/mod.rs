@@ -4,6 +4,7 @@ mod built;
 mod choice;
 mod folder;
 mod gguf;
+mod http;
 mod hub;
 mod identity;
 mod local;

@@ -2,7 +2,7 @@
 //! found out again.
 
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -13,13 +13,21 @@ use crate::provision::not_ours_nor_roots;
 const FOLDER: &str = "notes";
 const MAX_NOTE: u64 = 4 << 20;
 
-/// The folder of notes in a cache folder, which need not be there.
+/// The folder of notes in a cache folder. Where no cache folder is, nothing is noted: to make it is not for notes.
 #[derive(Clone, Debug)]
-pub(super) struct Notes(PathBuf);
+pub(super) struct Notes {
+    folder: PathBuf,
+    look_only: bool,
+}
 
 impl Notes {
     pub fn of(cache: &Path) -> Self {
-        Self(cache.join(FOLDER))
+        Self { folder: cache.join(FOLDER), look_only: false }
+    }
+
+    /// The same, but nothing is ever noted.
+    pub fn inspect(cache: &Path) -> Self {
+        Self { look_only: true, ..Self::of(cache) }
     }
 
     /// What was noted as `name`, if it can be read and nobody else could have written it.
@@ -38,14 +46,20 @@ impl Notes {
 
     /// Notes `value`, whole or not at all.
     pub fn write(&self, name: &str, value: &impl Serialize) {
+        if self.look_only {
+            return;
+        }
         let path = self.path(name);
         let written = || -> std::io::Result<()> {
             let text = serde_json::to_vec(value)?;
             if text.len() as u64 > MAX_NOTE {
                 return Err(std::io::Error::other("too long"));
             }
-            fs::create_dir_all(&self.0)?;
-            let mut file = tempfile::NamedTempFile::new_in(&self.0)?;
+            match fs::create_dir(&self.folder) {
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+                _ => {}
+            }
+            let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
             file.write_all(&text)?;
             file.persist(&path)?;
             Ok(())
@@ -56,7 +70,7 @@ impl Notes {
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.0.join(format!("{name}.json"))
+        self.folder.join(format!("{name}.json"))
     }
 }
 
@@ -76,6 +90,18 @@ mod tests {
         assert_eq!(notes.read::<Vec<u32>>("x"), None, "damaged");
         notes.write("x", &"y".repeat(MAX_NOTE as usize));
         assert_eq!(notes.read::<String>("x"), None, "too long to be noted");
+    }
+
+    #[test]
+    fn a_look_notes_nothing_and_no_note_makes_a_cache() {
+        let folder = tempfile::tempdir().unwrap();
+        Notes::inspect(folder.path()).write("x", &1);
+        assert!(!folder.path().join(FOLDER).exists());
+        Notes::of(folder.path()).write("x", &1);
+        assert_eq!(Notes::inspect(folder.path()).read("x"), Some(1));
+        let absent = folder.path().join("absent");
+        Notes::of(&absent).write("x", &1);
+        assert!(!absent.exists(), "its mode is not for us to choose");
     }
 
     #[cfg(unix)]

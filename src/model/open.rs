@@ -16,7 +16,7 @@ use super::recommended;
 use super::{Model, ScriptedModel};
 use crate::progress::{Progress, Step};
 use crate::provision::{self, Cache, Item, MODEL, MODEL_GGUF, ONNXRUNTIME};
-use crate::{Cancel, Config, Error, Result};
+use crate::{Cancel, Config, Result};
 
 /// The kind of built models in the cache.
 const KIND: &str = "model";
@@ -83,7 +83,7 @@ pub(crate) fn inventory(config: &Config) -> Result<Vec<Item>> {
         ModelName::Script(_) => Vec::new(),
         ModelName::Folder(_) => vec![runtime],
         ModelName::Gguf(file) => {
-            let notes = Notes::of(cache.path());
+            let notes = Notes::inspect(cache.path());
             vec![runtime, built(&key(&Identity::of(&file, &notes, &Progress::default(), &Cancel::new())?))]
         }
         ModelName::Hub(name) => vec![runtime, in_hub(&name, &cache, config)?],
@@ -165,10 +165,9 @@ fn from_hub(name: &HubName, config: &Config, cache: &Cache, progress: &Progress,
             return Ok(Place { top: hub.fetch(&plan, progress, cancel)?, part: Some(part.into()) });
         }
     };
-    let was_here = hub.has(&plan);
     let file = hub.fetch(&plan, progress, cancel)?.join(gguf);
     let folder = match sha256_of(&file) {
-        Some(sha256) => from_blob(&file, &sha256, was_here, cache, progress, cancel),
+        Some(sha256) => from_blob(&file, &sha256, cache, progress, cancel),
         None => from_file(&file, cache, progress, cancel),
     };
     folder.map(Place::whole)
@@ -184,24 +183,11 @@ fn part<'a>(onnx: &'a OnnxChoice, named: Option<&'a str>) -> &'a str {
     }
 }
 
-/// `unchecked`: nobody has looked yet whether the content is what its name says.
-fn from_blob(
-    file: &Path,
-    sha256: &str,
-    unchecked: bool,
-    cache: &Cache,
-    progress: &Progress,
-    cancel: &Cancel,
-) -> Result<PathBuf> {
+/// A file of the hub's cache, which was checked when it was fetched.
+fn from_blob(file: &Path, sha256: &str, cache: &Cache, progress: &Progress, cancel: &Cancel) -> Result<PathBuf> {
     let name = name_of(file);
     build(cache, &blob_key(&name, sha256), &name, progress, cancel, |staging| {
-        gguf::build(file, staging, &name, Weights::Blocks, progress, cancel)?;
-        if unchecked && !identity::has_sha256(file, sha256, progress, cancel)? {
-            return Err(Error::model("its content is not what its name says")
-                .context(format!("the model file {}", file.display()))
-                .advise("remove that file and the one it leads to, and run this again"));
-        }
-        Ok(())
+        gguf::build(file, staging, &name, Weights::Blocks, progress, cancel)
     })
 }
 
@@ -246,6 +232,27 @@ fn suffix() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_look_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, place) = (folder.path().join("x.gguf"), folder.path().join("cache"));
+        std::fs::write(&file, "GGUF").unwrap();
+        // Old enough to be remembered.
+        let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(1000);
+        std::fs::File::options().write(true).open(&file).unwrap().set_modified(long_ago).unwrap();
+        let overrides = crate::Overrides { cache_dir: Some(place.clone()), ..crate::Overrides::default() };
+        let mut config = Config::resolve(overrides).unwrap();
+        (config.model, config.base_url) = (file.to_str().map(str::to_owned), None);
+        let found = || inventory(&config).unwrap().len();
+        let entries = || std::fs::read_dir(&place).map(|entries| entries.flatten().count()).ok();
+        assert_eq!((found(), entries()), (2, None), "no cache is made");
+        Cache::open(&place).unwrap();
+        let before = entries();
+        assert_eq!((found(), entries()), (2, before), "nothing is noted");
+        Identity::of(&file, &Notes::of(&place), &Progress::default(), &Cancel::new()).unwrap();
+        assert_ne!(entries(), before, "as who does not only look would");
+    }
 
     #[test]
     fn what_this_version_builds_it_also_keeps() {

@@ -80,7 +80,9 @@ fn one_room_knows_onnx_runtime() {
 
 #[test]
 fn one_room_knows_the_http_client() {
-    only_in(&["ureq::"], &["model/hub/", "model/openai/"]);
+    only_in(&["ureq::"], &["model/http/", "model/hub/", "model/openai/"]);
+    // How an agent is set up, and by which way it goes, in one of the three alone.
+    only_in(&["config_builder()", "Proxy::new", "try_from_env", "TlsConfig"], &["model/http/"]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! Shared by the client's own tests and by those of the built program.
 #![allow(dead_code, reason = "each of the two uses a part of it")]
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -29,6 +29,8 @@ pub enum Act {
     AwaitHangUp,
     /// Sends the same until the client has left; then the test is told.
     Endless(Vec<u8>),
+    /// The same, but with pauses, so that it would not be much in an hour.
+    Pings(Vec<u8>),
 }
 
 /// What is answered to the n-th request, counted from 0.
@@ -124,6 +126,7 @@ fn serve(mut stream: TcpStream, log: &Mutex<Vec<Asked>>, answer: &Answer, left: 
                 continue;
             }
             Act::AwaitHangUp => stream.read(&mut [0]).map(drop),
+            Act::Pings(bytes) => ping(&mut stream, &bytes),
             Act::Endless(bytes) => {
                 while stream.write_all(&bytes).is_ok() {}
                 Ok(())
@@ -137,6 +140,17 @@ fn serve(mut stream: TcpStream, log: &Mutex<Vec<Asked>>, answer: &Answer, left: 
     // Without the second half of the end, what the client has not read may be lost.
     drop(stream.shutdown(Shutdown::Write));
     drop(stream.read(&mut [0]));
+}
+
+fn ping(stream: &mut TcpStream, bytes: &[u8]) -> std::io::Result<()> {
+    stream.set_read_timeout(Some(std::time::Duration::from_millis(5)))?;
+    loop {
+        stream.write_all(bytes)?;
+        match stream.read(&mut [0]) {
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+            left => return left.map(drop),
+        }
+    }
 }
 
 fn read(stream: &mut TcpStream) -> Option<Asked> {

@@ -1,22 +1,21 @@
 //! Requests to the hub: redirects followed by hand, so that the token goes to the hub alone; waits that end.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ureq::http::{HeaderMap, Uri};
-use ureq::tls::{RootCerts, TlsConfig};
-use ureq::{Agent, Body, Proxy};
+use ureq::{Agent, Body};
 
 use super::layout::is_tag;
-use super::place::Place;
+use super::place::{Place, Token};
 use super::trouble::Trouble;
-use crate::Cancel;
+use crate::model::http::{self, Proxies};
 use crate::progress::{Progress, Step};
+use crate::{Cancel, Error};
 
 const MAX_REDIRECTS: usize = 8;
-/// Names, signatures and cookies of the networks that deliver files.
-const MAX_HEADERS: usize = 64 << 10;
 /// No server makes us wait longer, whatever it asks for.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 
@@ -27,7 +26,7 @@ pub(super) struct Patience {
     pub connect: Duration,
     /// For the next bytes.
     pub silence: Duration,
-    /// For a whole answer that is no file.
+    /// For a whole answer that is no file, wherever it leads.
     pub answer: Duration,
     /// Attempts in all, as long as nothing new comes.
     pub tries: u32,
@@ -55,8 +54,12 @@ impl Patience {
 
 pub(super) struct Client {
     agent: Agent,
+    proxies: Proxies,
     pub endpoint: String,
-    token: Option<String>,
+    /// `None` too where everybody on the way could read it.
+    token: Option<Token>,
+    /// What is to be told about the token before the first request.
+    warning: Mutex<Option<String>>,
     pub patience: Patience,
 }
 
@@ -88,24 +91,25 @@ pub(super) enum Want {
 }
 
 impl Client {
-    pub fn new(place: &Place, patience: Patience) -> Self {
-        // A hub on this machine is not behind the proxy.
-        let local = authority(&place.endpoint).is_some_and(|authority| is_loopback(&authority));
-        let config = Agent::config_builder()
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .timeout_resolve(Some(patience.connect))
-            .timeout_connect(Some(patience.connect))
+    pub fn new(place: &Place, proxies: Proxies, patience: Patience) -> Self {
+        let agent = http::agent(patience.connect)
             .timeout_per_read(Some(patience.silence))
             .timeout_per_write(Some(patience.silence))
             .timeout_recv_response(Some(patience.silence))
-            .max_response_header_size(MAX_HEADERS)
-            .proxy(if local { None } else { Proxy::try_from_env() })
-            .tls_config(TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build())
-            .user_agent(concat!("slm-code-interpreter/", env!("CARGO_PKG_VERSION")))
             .build();
-        Self { agent: config.into(), endpoint: place.endpoint.clone(), token: place.token.clone(), patience }
+        let is_private = place.endpoint.parse().is_ok_and(|endpoint| is_private(&endpoint));
+        let (token, withheld) = match place.token.clone() {
+            Some(token) if !is_private => (None, Some(token)),
+            token => (token, None),
+        };
+        let warning = withheld.map(|token| {
+            format!(
+                "the token in {} is not sent to {}, which is reached without encryption",
+                token.from, place.endpoint
+            )
+        });
+        let endpoint = place.endpoint.clone();
+        Self { agent: agent.into(), proxies, endpoint, token, warning: Mutex::new(warning), patience }
     }
 
     pub fn has_token(&self) -> bool {
@@ -139,6 +143,10 @@ impl Client {
         cancel: &Cancel,
         mut attempt: impl FnMut(&mut bool) -> Result<T, Trouble>,
     ) -> Result<T, Trouble> {
+        let warning = self.warning.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(text) = warning {
+            progress.step(Step::Note { text: &text });
+        }
         let mut failures = 0;
         loop {
             cancel.check()?;
@@ -163,12 +171,13 @@ impl Client {
         }
     }
 
-    /// Asks `path`, which begins with a slash, of the hub, and follows where it leads.
+    /// Asks `path`, which begins with a slash, of the hub, and follows where it leads. Unless a file is wanted, all of it
+    /// together ends within [`Patience::answer`].
     pub fn get(&self, path: &str, want: Want) -> Result<Reply, Trouble> {
         let mut url = format!("{}{path}", self.endpoint);
-        let mut hub = Vec::new();
+        let (mut hub, begun) = (Vec::new(), Instant::now());
         for _ in 0..=MAX_REDIRECTS {
-            let response = self.ask(&url, want)?;
+            let response = self.ask(&url, want, self.patience.answer.saturating_sub(begun.elapsed()))?;
             let (head, body) = response.into_parts();
             let status = head.status.as_u16();
             let location = head.headers.get("location").and_then(|value| value.to_str().ok());
@@ -193,20 +202,31 @@ impl Client {
         Err(Trouble::Odd(format!("the hub sends us on more than {MAX_REDIRECTS} times")))
     }
 
-    fn ask(&self, url: &str, want: Want) -> Result<ureq::http::Response<Body>, Trouble> {
-        let mut request = self.agent.get(url).header("accept-encoding", "identity");
+    /// One request; `left` is for one that wants no file.
+    fn ask(&self, url: &str, want: Want, left: Duration) -> Result<ureq::http::Response<Body>, Trouble> {
+        let place: Uri = url.parse().map_err(|_| Trouble::Odd("the hub's address is none".into()))?;
+        let proxy = self.proxies.between(is_https(&place), place.host().unwrap_or_default())?;
+        let mut request = self.agent.get(url).header("accept-encoding", "identity").config().proxy(proxy);
+        if matches!(want, Want::Document | Want::Facts) {
+            if left.is_zero() {
+                return Err(Trouble::Silent);
+            }
+            request = request.timeout_global(Some(left));
+        }
+        let mut request = request.build();
         request = match want {
             Want::Document | Want::From(0) => request,
             Want::Facts => request.header("range", "bytes=0-0"),
             Want::From(start) => request.header("range", format!("bytes={start}-")),
         };
-        if matches!(want, Want::Document | Want::Facts) {
-            request = request.config().timeout_global(Some(self.patience.answer)).build();
-        }
         if let Some(token) = &self.token
             && origin(url) == origin(&self.endpoint)
         {
-            request = request.header("authorization", format!("Bearer {token}"));
+            let value = http::bearer(&token.text).ok_or_else(|| {
+                Error::usage(format!("{} holds something else than one word of printable ASCII", token.from))
+                    .advise("put the token alone there, or nothing")
+            })?;
+            request = request.header("authorization", value);
         }
         Ok(request.call()?)
     }
@@ -263,13 +283,12 @@ fn origin(url: &str) -> Option<(String, String, u16)> {
     Some((scheme, uri.host()?.to_ascii_lowercase(), port))
 }
 
-fn authority(url: &str) -> Option<String> {
-    url.parse::<Uri>().ok()?.host().map(str::to_owned)
+fn is_https(place: &Uri) -> bool {
+    place.scheme_str().is_some_and(|scheme| scheme.eq_ignore_ascii_case("https"))
 }
 
-fn is_loopback(host: &str) -> bool {
-    let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
-    host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
+fn is_private(place: &Uri) -> bool {
+    http::is_private(is_https(place), place.host().unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -294,16 +313,6 @@ mod tests {
         assert_eq!(origin("https://Hub/x"), origin("https://hub:443/y?z"));
         for other in ["http://hub/x", "https://hub:444/x", "https://hub.evil/x", "https://evil/hub"] {
             assert_ne!(origin("https://hub/x"), origin(other), "{other}");
-        }
-    }
-
-    #[test]
-    fn a_hub_on_this_machine_needs_no_proxy() {
-        for host in ["localhost", "127.0.0.1", "127.1.2.3", "[::1]"] {
-            assert!(is_loopback(host), "{host}");
-        }
-        for host in ["localhost.evil", "10.0.0.1", "huggingface.co"] {
-            assert!(!is_loopback(host), "{host}");
         }
     }
 

@@ -119,20 +119,30 @@ impl Layout {
         let place = self.snapshot(commit).join(name);
         let doing = || format!("placing {}", place.display());
         fs::create_dir_all(place.parent().unwrap_or(&place)).or_internal(doing())?;
-        if place.metadata().is_ok() {
+        let up = "../".repeat(name.matches('/').count() + 2);
+        let target = PathBuf::from(format!("{up}blobs/{tag}"));
+        let blob = self.blob(tag);
+        let len = blob.metadata().or_internal(doing())?.len();
+        // Another tool may have put the file itself there.
+        let is_there = place.metadata().is_ok_and(|found| found.is_file() && found.len() == len);
+        if is_there || fs::read_link(&place).is_ok_and(|found| found == target) {
             return Ok(());
         }
-        // What is there leads nowhere.
         remove(&place).or_internal(doing())?;
-        let up = "../".repeat(name.matches('/').count() + 2);
-        match link(Path::new(&format!("{up}blobs/{tag}")), &place) {
+        match link(&target, &place) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => {
                 // Where links are not to be had the file itself lies there, and the cache holds no blob of it.
-                fs::rename(self.blob(tag), &place).or_internal(doing())
+                fs::rename(blob, &place).or_internal(doing())
             }
             // Another process was faster, with the same link.
             _ => Ok(()),
         }
+    }
+
+    /// Takes the name `name` out of the commit; a blob that it led to stays.
+    pub fn unpoint(&self, commit: &str, name: &str) -> Result<()> {
+        let place = self.snapshot(commit).join(name);
+        remove(&place).or_internal(format!("removing {}", place.display()))
     }
 
     /// Notes which commit `revision` is.
@@ -274,6 +284,31 @@ mod tests {
         let names: Vec<_> = layout.list("c0").into_iter().map(|file| (file.name, file.bytes)).collect();
         assert_eq!(names, [("onnx/model.onnx".to_owned(), Some(5)), ("x.gguf".to_owned(), Some(5))]);
         assert!(folder.path().join("models--org--name/refs/main").is_file());
+    }
+
+    #[test]
+    fn a_wrong_file_does_not_keep_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = Layout::new(folder.path(), "org/name");
+        let (tag, other) = ("ab".repeat(32), "cd".repeat(32));
+        layout.lock(&tag, "x", &Progress::default(), &Cancel::new()).unwrap();
+        fs::write(layout.blob(&tag), "12345").unwrap();
+        fs::write(layout.blob(&other), "1234").unwrap();
+        let place = layout.snapshot("c0").join("x.gguf");
+        let content = || fs::read(&place).unwrap();
+        layout.point("c0", "x.gguf", &other).unwrap();
+        assert_eq!(content(), b"1234");
+        layout.point("c0", "x.gguf", &tag).unwrap();
+        assert_eq!(content(), b"12345", "a link to another blob");
+        layout.unpoint("c0", "x.gguf").unwrap();
+        assert!(place.symlink_metadata().is_err() && layout.blob(&tag).is_file());
+        fs::write(&place, "half").unwrap();
+        layout.point("c0", "x.gguf", &tag).unwrap();
+        assert_eq!(content(), b"12345", "a file that was cut");
+        layout.unpoint("c0", "x.gguf").unwrap();
+        fs::write(&place, "54321").unwrap();
+        layout.point("c0", "x.gguf", &tag).unwrap();
+        assert_eq!(content(), b"54321", "as tools without links keep it");
     }
 
     #[test]

@@ -27,9 +27,11 @@ use self::client::{Client, Patience, Want};
 use self::layout::Layout;
 use self::listing::{Listing, RemoteFile};
 use self::place::Place;
-use self::transfer::Facts;
+use self::transfer::{Facts, Wanted};
 use self::trouble::Trouble;
 use super::choice::{Choice, choose, is_beside, is_gguf};
+use super::http::Proxies;
+use super::identity;
 use super::notes::Notes;
 use crate::progress::{Progress, Step};
 use crate::{Cancel, Error, Result};
@@ -74,17 +76,19 @@ impl Hub {
     /// # Errors
     /// An environment that names no place for the hub's cache, or an endpoint that is none.
     pub fn new(cache: &Path, offline: bool) -> Result<Self> {
-        Ok(Self::with(Place::from_environment()?, Patience::USUAL, Notes::of(cache), offline))
+        let (place, proxies) = (Place::from_environment()?, Proxies::from_environment());
+        Ok(Self::with(place, proxies, Patience::USUAL, Notes::of(cache), offline))
     }
 
     /// The same, but it gives up within seconds.
     pub fn hasty(cache: &Path, offline: bool) -> Result<Self> {
-        Ok(Self::with(Place::from_environment()?, Patience::SHORT, Notes::of(cache), offline))
+        let (place, proxies) = (Place::from_environment()?, Proxies::from_environment());
+        Ok(Self::with(place, proxies, Patience::SHORT, Notes::of(cache), offline))
     }
 
-    fn with(place: Place, patience: Patience, notes: Notes, offline: bool) -> Self {
+    fn with(place: Place, proxies: Proxies, patience: Patience, notes: Notes, offline: bool) -> Self {
         let offline = offline || place.offline;
-        Self { client: Client::new(&place, patience), place, notes, offline }
+        Self { client: Client::new(&place, proxies, patience), place, notes, offline }
     }
 
     pub fn is_offline(&self) -> bool {
@@ -157,14 +161,19 @@ impl Hub {
     pub fn fetch(&self, plan: &Plan, progress: &Progress, cancel: &Cancel) -> Result<PathBuf> {
         let (layout, commit) = (self.layout(&plan.name), &plan.listing.commit);
         let mut listing = plan.listing.clone();
-        let missing = plan.choice.files().into_iter().filter(|file| self.file(plan, file).is_none());
-        for file in missing {
+        for file in plan.choice.files() {
+            if self.is_right(plan, file, progress, cancel)? {
+                continue;
+            }
             if self.offline {
                 return Err(missing_offline(&format!("{}:{file}", plan.name.repo)));
             }
             let fetched = self.client.interruptible(cancel, || self.bring(&layout, plan, file, progress, cancel));
             let facts = fetched.map_err(|trouble| self.told(&plan.name, trouble))?;
             layout.point(commit, file, &facts.tag)?;
+            if let Some(sha256) = facts.sha256() {
+                identity::remember_sha256(&layout.snapshot(commit).join(file), sha256, &self.notes);
+            }
             if let Some(known) = listing.files.iter_mut().find(|known| known.name == file) {
                 (known.bytes, known.sha256) = (Some(facts.bytes), facts.sha256().map(str::to_owned));
             }
@@ -172,6 +181,25 @@ impl Hub {
         layout.remember(&plan.name.revision, commit)?;
         self.note(&plan.name, &listing);
         Ok(layout.snapshot(commit))
+    }
+
+    /// Whether the file is here with the content that its SHA-256 names, where one is known. A wrong one loses its place.
+    fn is_right(&self, plan: &Plan, file: &str, progress: &Progress, cancel: &Cancel) -> Result<bool> {
+        let Some(path) = self.file(plan, file) else { return Ok(false) };
+        let listed = plan.listing.file(file).and_then(|file| file.sha256.clone());
+        let Some(sha256) = listed.or_else(|| sha256_of(&path)) else { return Ok(true) };
+        if identity::has_sha256(&path, &sha256, &self.notes, progress, cancel)? {
+            return Ok(true);
+        }
+        let what = format!("{file} of {}", plan.name.repo);
+        if self.offline {
+            return Err(Error::unavailable("its content is not what its SHA-256 says, and this works offline")
+                .context(format!("{what}, {}", path.display()))
+                .advise("when online run this again, and it is fetched anew"));
+        }
+        progress.step(Step::Note { text: &format!("{what} here is not what the hub has; it is fetched again") });
+        self.layout(&plan.name).unpoint(&plan.listing.commit, file)?;
+        Ok(false)
     }
 
     /// Whether the hub answers now, about the file that `name` names.
@@ -234,7 +262,12 @@ impl Hub {
             return Err(Trouble::Odd(format!("`{file}` has {} bytes, which no such file has", facts.bytes)));
         }
         let what = format!("{file} of {}", plan.name.repo);
-        transfer::fetch(&self.client, layout, &path, &what, &facts, progress, cancel)?;
+        let is_right = |blob: &Path| match facts.sha256() {
+            Some(sha256) => identity::has_sha256(blob, sha256, &self.notes, progress, cancel),
+            None => Ok(true),
+        };
+        let wanted = Wanted { path: &path, what: &what, facts: &facts, is_right: &is_right };
+        transfer::fetch(&self.client, layout, &wanted, progress, cancel)?;
         Ok(facts)
     }
 

@@ -10,11 +10,18 @@ use crate::{Error, Result};
 const ENDPOINT: &str = "https://huggingface.co";
 const MAX_TOKEN: u64 = 4096;
 
+/// What opens gated models, and the variable or file that it comes from, for people.
+#[derive(Clone)]
+pub(super) struct Token {
+    pub text: String,
+    pub from: String,
+}
+
 #[derive(Clone)]
 pub(super) struct Place {
     /// Scheme and host, perhaps with a path; without a slash at its end.
     pub endpoint: String,
-    pub token: Option<String>,
+    pub token: Option<Token>,
     /// The folder `hub` of its cache.
     pub cache: PathBuf,
     /// `HF_HUB_OFFLINE`.
@@ -46,11 +53,12 @@ impl Place {
                     .advise("set HF_HOME")
             })?;
         let token_file = path("HF_TOKEN_PATH").or_else(|| hub_home.map(|folder| folder.join("token")));
-        let token =
-            text("HF_TOKEN").or_else(|| text("HUGGING_FACE_HUB_TOKEN")).or_else(|| token_file.and_then(read_token));
+        let variable = |name: &str| token(text(name)?, name.to_owned());
+        let token = variable("HF_TOKEN")
+            .or_else(|| variable("HUGGING_FACE_HUB_TOKEN"))
+            .or_else(|| token_file.and_then(read_token));
         let offline = text("HF_HUB_OFFLINE").is_some_and(|value| is_yes(&value));
         let endpoint = text("HF_ENDPOINT").unwrap_or_else(|| ENDPOINT.into());
-        let token = token.map(|token| token.trim().to_owned()).filter(|token| !token.is_empty());
         Ok(Self { endpoint: checked(&endpoint)?, token, cache: std::path::absolute(&cache).unwrap_or(cache), offline })
     }
 }
@@ -78,11 +86,16 @@ fn checked(endpoint: &str) -> Result<String> {
     }
 }
 
-fn read_token(path: PathBuf) -> Option<String> {
+fn token(text: String, from: String) -> Option<Token> {
+    let text = text.trim().to_owned();
+    (!text.is_empty()).then_some(Token { text, from })
+}
+
+fn read_token(path: PathBuf) -> Option<Token> {
     let file = File::open(&path).ok().filter(|file| file.metadata().is_ok_and(|facts| facts.is_file()))?;
     let mut text = String::new();
     file.take(MAX_TOKEN).read_to_string(&mut text).ok()?;
-    Some(text)
+    token(text, path.display().to_string())
 }
 
 fn expanded(path: PathBuf, home: Option<&PathBuf>) -> PathBuf {
@@ -121,12 +134,21 @@ mod tests {
     fn the_token_comes_from_the_variable_or_from_the_file_of_a_login() {
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().to_str().unwrap();
-        assert_eq!(place(&[("HF_HOME", home)]).unwrap().token, None);
-        std::fs::write(folder.path().join("token"), "hf_file\n").unwrap();
-        let found = place(&[("HF_HOME", home)]).unwrap();
-        assert_eq!(found.token.as_deref(), Some("hf_file"));
-        assert!(!format!("{found:?}").contains("hf_file"), "{found:?}");
-        assert_eq!(place(&[("HF_HOME", home), ("HF_TOKEN", " hf_set ")]).unwrap().token.as_deref(), Some("hf_set"));
+        let token = |variables: &[(&str, &str)]| {
+            let found = place(variables).unwrap();
+            assert!(!format!("{found:?}").contains("hf_"), "{found:?}");
+            found.token.map(|token| (token.text, token.from))
+        };
+        assert_eq!(token(&[("HF_HOME", home)]), None);
+        let file = folder.path().join("token");
+        std::fs::write(&file, "hf_file\n").unwrap();
+        assert_eq!(token(&[("HF_HOME", home)]), Some(("hf_file".into(), file.display().to_string())));
+        for variable in ["HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"] {
+            let set = token(&[("HF_HOME", home), (variable, " hf_set ")]);
+            assert_eq!(set, Some(("hf_set".into(), variable.into())));
+        }
+        let blank = token(&[("HF_HOME", home), ("HF_TOKEN", " ")]);
+        assert_eq!(blank.map(|(text, _)| text).as_deref(), Some("hf_file"), "as if it were unset");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use super::place::Token;
 use super::server::{Act, COMMIT, Seen, Server, sha256};
 use super::*;
 
@@ -35,18 +36,34 @@ impl Bench {
 
     fn serving(files: &[(&str, &[u8])], decide: impl Fn(&Seen) -> Act + Send + Sync + 'static) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("ours")).unwrap();
         let server = Server::start(REPO, files, decide);
         Self { folder, server, content: files[0].1.to_vec(), notes: Arc::default(), patience: PATIENCE }
     }
 
     fn hub_at(&self, endpoint: &str, offline: bool) -> Hub {
+        self.hub_behind(Proxies::of(&|_| None), endpoint, "hf_secret", offline)
+    }
+
+    fn hub_behind(&self, proxies: Proxies, endpoint: &str, token: &str, offline: bool) -> Hub {
         let place = Place {
             endpoint: endpoint.into(),
-            token: Some("hf_secret".into()),
+            token: Some(Token { text: token.into(), from: "HF_TOKEN".into() }),
             cache: self.folder.path().join("hub"),
             offline: false,
         };
-        Hub::with(place, self.patience, Notes::of(&self.folder.path().join("ours")), offline)
+        Hub::with(place, proxies, self.patience, Notes::of(&self.folder.path().join("ours")), offline)
+    }
+
+    /// Where the content lies, as every tool's cache has it.
+    fn blob(&self) -> PathBuf {
+        self.folder.path().join("hub/models--org--name/blobs").join(sha256(&self.content))
+    }
+
+    /// Something else of the same size.
+    fn spoil(&self, path: &Path) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, vec![7; self.content.len()]).unwrap();
     }
 
     fn hub(&self) -> Hub {
@@ -435,4 +452,148 @@ fn names_are_written_as_addresses_have_them() {
     assert_eq!(encoded("a b/ü#?%.gguf"), "a%20b/%C3%BC%23%3F%25.gguf");
     let bench = Bench::serving(&[("a b.gguf", b"GGUF")], |_| Act::Serve);
     assert!(bench.fetch_as(&bench.hub(), REPO, &Cancel::new()).unwrap().join("a b.gguf").is_file());
+}
+
+#[test]
+fn a_blob_that_was_there_is_looked_at_before_it_is_trusted() {
+    let bench = Bench::new(|_| Act::Serve);
+    bench.spoil(&bench.blob());
+    bench.arrives();
+    assert!(bench.told().contains("fetched again"), "{}", bench.told());
+    assert_eq!(bench.server.starts(), [0]);
+    // The right one is used.
+    let bench = Bench::new(|_| Act::Serve);
+    std::fs::create_dir_all(bench.blob().parent().unwrap()).unwrap();
+    std::fs::write(bench.blob(), &bench.content).unwrap();
+    bench.arrives();
+    assert_eq!((bench.server.starts(), bench.told()), (Vec::new(), String::new()));
+}
+
+#[test]
+fn files_that_lie_in_their_place_are_looked_at_too() {
+    let files: [(&str, &[u8]); 2] = [("model.onnx", b"graph"), ("config.json", b"{}")];
+    for (file, served) in [(FILE, vec![(FILE, &b"weights"[..])]), ("model.onnx", files.to_vec())] {
+        let bench = Bench::serving(&served, |_| Act::Serve);
+        let fetch = |hub: &Hub| bench.fetch_as(hub, REPO, &Cancel::new());
+        let place = fetch(&bench.hub()).unwrap().join(file);
+        bench.spoil(&bench.blob());
+        let error = fetch(&bench.hub_at(&bench.server.url(), true)).unwrap_err();
+        assert!(error.is_unavailable() && error.to_string().contains("not what its SHA-256 says"), "{error}");
+        fetch(&bench.hub()).unwrap();
+        assert_eq!(std::fs::read(&place).unwrap(), bench.content, "{file}");
+        assert!(bench.told().contains("fetched again"), "{}", bench.told());
+        // The file itself where a link should be.
+        std::fs::remove_file(&place).unwrap();
+        bench.spoil(&place);
+        fetch(&bench.hub()).unwrap();
+        assert_eq!(std::fs::read(&place).unwrap(), bench.content, "{file}");
+    }
+}
+
+#[test]
+fn what_was_looked_at_is_not_read_again() {
+    let bench = Bench::new(|_| Act::Serve);
+    bench.arrives();
+    let read = Arc::new(Mutex::new(false));
+    let told = read.clone();
+    let progress = Progress::new(move |step| *told.lock().unwrap() |= matches!(step, Step::Advance { .. }));
+    let plan = bench.hub().plan(&HubName::parse(REPO).unwrap(), &progress, &Cancel::new()).unwrap();
+    bench.hub().fetch(&plan, &progress, &Cancel::new()).unwrap();
+    assert!(!*read.lock().unwrap());
+}
+
+#[test]
+fn a_file_that_was_cut_in_its_place_is_fetched_again() {
+    let bench = Bench::new(|_| Act::Serve);
+    let place = bench.folder.path().join("hub/models--org--name/snapshots").join(COMMIT).join(FILE);
+    std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+    std::fs::write(&place, "half").unwrap();
+    bench.arrives();
+    bench.arrives();
+    assert_eq!(bench.server.starts(), [0]);
+}
+
+/// A proxy of the tests' own: it leads every connection to `to`, and tells where each should have gone.
+fn proxy(to: &str) -> (String, Arc<Mutex<Vec<String>>>) {
+    use std::io::{Read, Write};
+    use std::net::{Shutdown, TcpListener, TcpStream};
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let (to, asked) = (to.trim_start_matches("http://").to_owned(), Arc::new(Mutex::new(Vec::new())));
+    let log = asked.clone();
+    std::thread::spawn(move || {
+        for near in listener.incoming() {
+            let (mut near, mut head) = (near.unwrap(), Vec::new());
+            while !head.ends_with(b"\r\n\r\n") {
+                let mut byte = [0];
+                near.read_exact(&mut byte).unwrap();
+                head.push(byte[0]);
+            }
+            let head = String::from_utf8(head).unwrap();
+            log.lock().unwrap().push(head.split(' ').take(2).collect::<Vec<_>>().join(" "));
+            let far = TcpStream::connect(&to).unwrap();
+            near.write_all(b"HTTP/1.1 200 Go\r\n\r\n").unwrap();
+            for (mut from, mut to) in [(near.try_clone().unwrap(), far.try_clone().unwrap()), (far, near)] {
+                std::thread::spawn(move || {
+                    // Whoever leaves ends both ways.
+                    drop(std::io::copy(&mut from, &mut to));
+                    drop(to.shutdown(Shutdown::Write));
+                });
+            }
+        }
+    });
+    (address, asked)
+}
+
+#[test]
+fn each_hop_takes_its_own_way_and_no_token_goes_in_the_open() {
+    let store = Server::start(REPO, &[(FILE, &content())], |_| Act::Serve);
+    let elsewhere = format!("{}/{REPO}/resolve/x/{FILE}", store.url());
+    let bench = Bench::new(
+        move |seen| if seen.path.contains("/resolve/") { Act::Redirect(elsewhere.clone()) } else { Act::Serve },
+    );
+    let (address, asked) = proxy(&bench.server.url());
+    // What serves another scheme is not obeyed, however it is ordered.
+    let variables = move |name: &str| match name {
+        "HTTP_PROXY" => Some(format!("http://{address}")),
+        "HTTPS_PROXY" => Some("socks5://nowhere:1".into()),
+        _ => None,
+    };
+    let hub = bench.hub_behind(Proxies::of(&variables), "http://hub.example", "hf_secret", false);
+    let folder = bench.fetch_as(&hub, REPO, &Cancel::new()).unwrap();
+    assert!(std::fs::read(folder.join(FILE)).unwrap() == bench.content);
+    let asked = asked.lock().unwrap().clone();
+    assert!(!asked.is_empty() && asked.iter().all(|line| line == "CONNECT hub.example:80"), "{asked:?}");
+    assert_eq!(store.starts(), [0], "this machine is reached directly");
+    assert!(bench.server.seen().iter().all(|seen| seen.authorization.is_none()), "{:?}", bench.server.seen());
+    let told = bench.told();
+    assert_eq!(told.matches("HF_TOKEN is not sent to http://hub.example").count(), 1, "{told}");
+    assert!(!told.contains("hf_secret"), "{told}");
+}
+
+#[test]
+fn a_token_that_is_none_is_named_and_not_shown() {
+    let bench = Bench::new(|_| Act::Serve);
+    let hub = bench.hub_behind(Proxies::of(&|_| None), &bench.server.url(), "hf_sec\nret", false);
+    let error = bench.fetch_as(&hub, REPO, &Cancel::new()).unwrap_err();
+    let text = format!("{error:?}");
+    assert!(error.is_usage() && text.contains("HF_TOKEN") && !text.contains("hf_sec"), "{text}");
+    assert_eq!(bench.server.seen(), []);
+}
+
+#[test]
+fn a_hub_that_sends_on_slowly_is_not_waited_for_at_every_hop() {
+    let (release, gate) = std::sync::mpsc::channel::<()>();
+    let gate = Mutex::new(gate);
+    let mut bench = Bench::new(move |seen| {
+        // Slow enough that two are too many, until the test is over.
+        let _ = gate.lock().unwrap().recv_timeout(Duration::from_millis(600));
+        Act::Status(302, vec![("Location", seen.path.clone())])
+    });
+    bench.patience = Patience { answer: Duration::from_secs(1), tries: 1, ..PATIENCE };
+    let name = HubName::parse(REPO).unwrap();
+    let error = bench.hub().answers(&name, &Cancel::new()).unwrap_err();
+    drop(release);
+    assert!(error.to_string().contains("stopped answering"), "{error}");
+    assert!(bench.server.seen().len() <= 2, "{:?}", bench.server.seen());
 }

@@ -63,20 +63,34 @@ fn whole_size(reply: &Reply) -> Option<u64> {
     }
 }
 
-/// Brings the file at `path` of the hub into the cache as the blob that `facts` name, unless it is there.
+/// A file that is to come.
+pub(super) struct Wanted<'a> {
+    /// Of its address.
+    pub path: &'a str,
+    /// For people.
+    pub what: &'a str,
+    pub facts: &'a Facts,
+    /// Whether a blob that is there already has the content that its name tells.
+    pub is_right: &'a dyn Fn(&Path) -> Result<bool>,
+}
+
+/// Brings the file into the cache as the blob that its facts name, unless that is there whole and right.
 pub(super) fn fetch(
     client: &Client,
     layout: &Layout,
-    path: &str,
-    what: &str,
-    facts: &Facts,
+    wanted: &Wanted<'_>,
     progress: &Progress,
     cancel: &Cancel,
 ) -> Result<(), Trouble> {
+    let Wanted { path, what, facts, is_right } = wanted;
     let _lock = layout.lock(&facts.tag, what, progress, cancel)?;
     let blob = layout.blob(&facts.tag);
     if blob.metadata().is_ok_and(|found| found.is_file() && found.len() == facts.bytes) {
-        return Ok(());
+        if is_right(&blob)? {
+            return Ok(());
+        }
+        progress.step(Step::Note { text: &format!("{what} here is not what its name says; it is fetched again") });
+        layout::remove(&blob).or_internal(blob.display())?;
     }
     let place = layout.part(&facts.tag);
     let mut part = Part::open(&place, facts.bytes, cancel)?;

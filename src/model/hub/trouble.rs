@@ -1,9 +1,9 @@
 //! What can go wrong between here and the hub, and what a person is told about it.
 
-use std::io::ErrorKind;
 use std::time::Duration;
 
 use crate::Error;
+use crate::model::http::Broken;
 
 #[derive(Debug)]
 pub(super) enum Trouble {
@@ -117,33 +117,17 @@ impl From<Error> for Trouble {
 
 impl From<ureq::Error> for Trouble {
     fn from(error: ureq::Error) -> Self {
-        match error {
-            ureq::Error::HostNotFound => Self::Unreachable("no such host, or no network".into()),
-            ureq::Error::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve) => {
-                Self::Unreachable("no connection in time".into())
-            }
-            ureq::Error::Timeout(_) => Self::Silent,
-            ureq::Error::ConnectionFailed | ureq::Error::ConnectProxyFailed(_) | ureq::Error::InvalidProxyUrl => {
-                Self::Unreachable(error.to_string())
-            }
-            ureq::Error::Tls(why) => Self::Tls(why.into()),
-            ureq::Error::Rustls(why) => Self::Tls(why.to_string()),
-            ureq::Error::Io(why) => of_io(why),
-            other => Self::Odd(format!("the hub's answer makes no sense: {other}")),
+        match Broken::of(error) {
+            Broken::Refused => Self::Unreachable("nothing listens there".into()),
+            Broken::UnknownHost => Self::Unreachable("no such host, or no network".into()),
+            Broken::Unconnected => Self::Unreachable("no connection in time".into()),
+            Broken::Network(why) => Self::Unreachable(why),
+            Broken::Proxy(why) => Self::Unreachable(format!("the proxy refuses: {why}")),
+            Broken::Silent => Self::Silent,
+            Broken::Cut => Self::Cut("it ended too early".into()),
+            Broken::Tls(why) | Broken::Certificate(why) => Self::Tls(why),
+            Broken::NotHttp(why) | Broken::Other(why) => Self::Odd(format!("the hub's answer makes no sense: {why}")),
         }
-    }
-}
-
-fn of_io(error: std::io::Error) -> Trouble {
-    match error.kind() {
-        ErrorKind::TimedOut | ErrorKind::WouldBlock => Trouble::Silent,
-        ErrorKind::InvalidData => Trouble::Tls(error.to_string()),
-        ErrorKind::UnexpectedEof
-        | ErrorKind::ConnectionReset
-        | ErrorKind::ConnectionAborted
-        | ErrorKind::BrokenPipe
-        | ErrorKind::NotConnected => Trouble::Cut(error.to_string()),
-        _ => Trouble::Unreachable(error.to_string()),
     }
 }
 
@@ -186,12 +170,11 @@ mod tests {
     }
 
     #[test]
-    fn the_clients_errors_are_told_apart() {
-        let io = |kind: ErrorKind| Trouble::from(ureq::Error::Io(kind.into()));
-        assert!(matches!(io(ErrorKind::ConnectionRefused), Trouble::Unreachable(_)));
-        assert!(matches!(io(ErrorKind::UnexpectedEof), Trouble::Cut(_)));
-        assert!(matches!(io(ErrorKind::TimedOut), Trouble::Silent));
-        assert!(matches!(io(ErrorKind::InvalidData), Trouble::Tls(_)));
+    fn what_breaks_is_told_as_what_it_means_here() {
+        let io = |kind: std::io::ErrorKind| Trouble::from(ureq::Error::Io(kind.into()));
+        assert!(matches!(io(std::io::ErrorKind::ConnectionRefused), Trouble::Unreachable(_)));
+        assert!(matches!(io(std::io::ErrorKind::UnexpectedEof), Trouble::Cut(_)));
+        assert!(matches!(io(std::io::ErrorKind::InvalidData), Trouble::Tls(_)));
         assert!(matches!(ureq::Error::HostNotFound.into(), Trouble::Unreachable(_)));
         assert!(matches!(ureq::Error::Timeout(ureq::Timeout::PerRead).into(), Trouble::Silent));
         assert!(matches!(ureq::Error::Timeout(ureq::Timeout::Connect).into(), Trouble::Unreachable(_)));

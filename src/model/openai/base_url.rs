@@ -1,10 +1,10 @@
 //! Where the server is: the address that a person gave, checked once.
 
 use std::fmt;
-use std::net::IpAddr;
 
 use ureq::http::Uri;
 
+use crate::model::http;
 use crate::{Error, Result};
 
 const EXAMPLE: &str = "write it as http://localhost:11434/v1 or https://models.example.org/v1";
@@ -77,7 +77,7 @@ impl BaseUrl {
 
     /// Whether what is sent there stays on this machine.
     pub fn is_loopback(&self) -> bool {
-        self.host == "localhost" || self.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+        http::is_loopback(&self.host)
     }
 }
 

@@ -9,12 +9,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use ureq::http::header::{AUTHORIZATION, CONTENT_ENCODING, LOCATION, RETRY_AFTER};
-use ureq::http::{HeaderMap, HeaderName, HeaderValue, Request};
-use ureq::tls::{RootCerts, TlsConfig};
+use ureq::http::{HeaderMap, HeaderName, Request};
 use ureq::{Agent, Proxy};
 
-use super::broken::Broken;
 use crate::error::OrInternal;
+use crate::model::http::{self, Broken};
 use crate::{Cancel, Error, Result};
 
 /// How long a wait sleeps before it looks at `Cancel` again.
@@ -22,18 +21,22 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Bytes read at once, and how many such pieces may lie unread.
 const PIECE: usize = 16 << 10;
 const AHEAD: usize = 8;
-/// Bytes of the answer's head.
-const MOST_HEAD: usize = 64 << 10;
 
 /// How long to wait for what, and how often to try again.
 #[derive(Clone, Debug)]
 pub(super) struct Patience {
     /// For the name, and then for the connection.
     pub connect: Duration,
-    /// Until the answer begins: a server may load the model first, then read the prompt.
-    pub first_byte: Duration,
-    /// Between two pieces of an answer.
+    /// From the request to the first word of the reply: a server may load the model first, then read the prompt.
+    pub first_word: Duration,
+    /// From one word of a reply to the next; what only keeps the connection alive is none.
     pub between: Duration,
+    /// For a whole reply.
+    pub reply: Duration,
+    /// For the counts of tokens when the program is there.
+    pub tail: Duration,
+    /// For a list of models, whole, and for the words of an error.
+    pub document: Duration,
     /// Further attempts when the server is busy or starting.
     pub busy_retries: u32,
     /// Further attempts when nobody listens, or the connection breaks before the first piece.
@@ -48,13 +51,38 @@ impl Default for Patience {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
-            first_byte: Duration::from_secs(600),
+            first_word: Duration::from_secs(600),
             between: Duration::from_secs(300),
+            reply: Duration::from_secs(2 * 3600),
+            tail: Duration::from_secs(2),
+            document: Duration::from_secs(30),
             busy_retries: 6,
             broken_retries: 2,
             pause: Duration::from_millis(500),
             longest_pause: Duration::from_secs(30),
         }
+    }
+}
+
+/// A wait that has begun, and its end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wait {
+    begun: Instant,
+    length: Duration,
+}
+
+impl Wait {
+    pub fn new(length: Duration) -> Self {
+        Self { begun: Instant::now(), length }
+    }
+
+    fn left(&self) -> Duration {
+        self.length.saturating_sub(self.begun.elapsed())
+    }
+
+    /// The one of the two that ends first.
+    pub fn or(self, other: Self) -> Self {
+        if other.left() < self.left() { other } else { self }
     }
 }
 
@@ -85,7 +113,7 @@ impl Head {
 #[derive(Debug)]
 pub(super) enum Lost {
     Cancelled,
-    /// Nothing came in this time.
+    /// What is waited for did not come in this time.
     Silent(Duration),
     Broken(Broken),
 }
@@ -116,7 +144,8 @@ impl Exchange {
         proxy: Option<Proxy>,
         patience: &Patience,
     ) -> Result<Self> {
-        let agent = agent(proxy, patience);
+        // One for each exchange, so that hanging up ends no other.
+        let agent: Agent = http::agent(patience.connect).proxy(proxy).build().into();
         let request = request(url, key, body)?;
         let (sender, pieces) = sync_channel(AHEAD);
         let client = agent.clone();
@@ -128,8 +157,8 @@ impl Exchange {
     }
 
     /// The head of the answer.
-    pub fn head(&self, patience: &Patience, cancel: &Cancel) -> Result<Head, Lost> {
-        match self.next(patience.first_byte, cancel)? {
+    pub fn head(&self, wait: Wait, cancel: &Cancel) -> Result<Head, Lost> {
+        match self.next(wait, cancel)? {
             Piece::Head(head) => Ok(head),
             Piece::Broken(broken) => Err(Lost::Broken(broken)),
             Piece::Bytes(_) | Piece::End => Err(Lost::Broken(Broken::Cut)),
@@ -137,8 +166,8 @@ impl Exchange {
     }
 
     /// The next bytes of the body; `None` at its end.
-    pub fn bytes(&self, patience: Duration, cancel: &Cancel) -> Result<Option<Vec<u8>>, Lost> {
-        match self.next(patience, cancel)? {
+    pub fn bytes(&self, wait: Wait, cancel: &Cancel) -> Result<Option<Vec<u8>>, Lost> {
+        match self.next(wait, cancel)? {
             Piece::Bytes(bytes) => Ok(Some(bytes)),
             Piece::End => Ok(None),
             Piece::Broken(broken) => Err(Lost::Broken(broken)),
@@ -147,9 +176,9 @@ impl Exchange {
     }
 
     /// The body to its end, `most` bytes of it.
-    pub fn rest(&self, most: usize, patience: Duration, cancel: &Cancel) -> Result<Vec<u8>, Lost> {
+    pub fn rest(&self, most: usize, wait: Wait, cancel: &Cancel) -> Result<Vec<u8>, Lost> {
         let mut all = Vec::new();
-        while let Some(bytes) = self.bytes(patience, cancel)? {
+        while let Some(bytes) = self.bytes(wait, cancel)? {
             all.extend_from_slice(&bytes[..bytes.len().min(most - all.len())]);
             if all.len() == most {
                 break;
@@ -158,16 +187,18 @@ impl Exchange {
         Ok(all)
     }
 
-    fn next(&self, patience: Duration, cancel: &Cancel) -> Result<Piece, Lost> {
-        let begun = Instant::now();
+    /// The next piece. When the wait is over none is taken, or a server that never pauses would have no end.
+    fn next(&self, wait: Wait, cancel: &Cancel) -> Result<Piece, Lost> {
         loop {
             if cancel.is_cancelled() {
                 return Err(Lost::Cancelled);
             }
-            let left = patience.saturating_sub(begun.elapsed());
+            let left = wait.left();
+            if left.is_zero() {
+                return Err(Lost::Silent(wait.length));
+            }
             match self.pieces.recv_timeout(left.min(LOOK)) {
                 Ok(piece) => return Ok(piece),
-                Err(RecvTimeoutError::Timeout) if left.is_zero() => return Err(Lost::Silent(patience)),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(Lost::Broken(Broken::Cut)),
             }
@@ -181,24 +212,6 @@ impl Drop for Exchange {
     }
 }
 
-/// One for each exchange, so that hanging up ends no other.
-fn agent(proxy: Option<Proxy>, patience: &Patience) -> Agent {
-    // The platform's certificates, so that a company's own authority counts.
-    let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build();
-    Agent::config_builder()
-        .http_status_as_error(false)
-        .max_redirects(0)
-        .max_redirects_will_error(false)
-        .proxy(proxy)
-        .tls_config(tls)
-        .user_agent(concat!("slm-code-interpreter/", env!("CARGO_PKG_VERSION")))
-        .timeout_resolve(Some(patience.connect))
-        .timeout_connect(Some(patience.connect))
-        .max_response_header_size(MOST_HEAD)
-        .build()
-        .into()
-}
-
 fn request(url: &str, key: Option<&str>, body: Option<Vec<u8>>) -> Result<Request<Option<Vec<u8>>>> {
     let mut request = Request::builder().uri(url).header("accept", "text/event-stream, application/json");
     request = match &body {
@@ -206,10 +219,8 @@ fn request(url: &str, key: Option<&str>, body: Option<Vec<u8>>) -> Result<Reques
         None => request.method("GET"),
     };
     if let Some(key) = key {
-        // The error would hold nothing of the key, but need not be shown to know that.
-        let mut value = HeaderValue::from_str(&format!("Bearer {key}"))
-            .map_err(|_| Error::usage("the key for the model server cannot stand in a header"))?;
-        value.set_sensitive(true);
+        let value =
+            http::bearer(key).ok_or_else(|| Error::usage("the key for the model server cannot stand in a header"))?;
         request = request.header(AUTHORIZATION, value);
     }
     request.body(body).map_err(|error| Error::usage(error).context("the model server's address"))

@@ -1,5 +1,5 @@
 //! A model on a server that speaks the OpenAI API (`POST /chat/completions`): llama.cpp's, Ollama, vLLM, LM Studio,
-//! mlx_lm. The only room that knows HTTP as a client.
+//! mlx_lm.
 //!
 //! - The key comes from the environment and goes into one header, to the base URL's own host; redirects are not followed.
 //! - What a server sends is untrusted: every line, document, text and wait is bounded, its words are shown in one short
@@ -10,29 +10,26 @@
 
 mod base_url;
 mod body;
-mod broken;
 mod ending;
 mod exchange;
 mod inert;
 #[cfg(test)]
 #[path = "../../../tests/it/model_server.rs"]
 mod model_server;
-mod proxy;
 mod refusal;
 mod reply;
 #[cfg(test)]
 mod tests;
 mod wire;
 
-use std::time::Duration;
-
 use ureq::Proxy;
 
 use self::base_url::BaseUrl;
 use self::body::{Body, Fault};
-use self::exchange::{Exchange, Lost, Patience};
+use self::exchange::{Exchange, Lost, Patience, Wait};
 use self::refusal::{Server, Trouble};
 use self::reply::Growing;
+use super::http::{self, Proxies};
 use super::{Model, Prompt, Refusal, Reply};
 use crate::config::ApiKey;
 use crate::error::OrInternal;
@@ -44,8 +41,8 @@ const MOST_ERROR: usize = 64 << 10;
 const MOST_LIST: usize = 4 << 20;
 /// Names of models that an error or a note lists.
 const MOST_NAMES: usize = 6;
-/// How long to wait for the counts of tokens when the program is there.
-const TAIL: Duration = Duration::from_secs(2);
+/// What helps against a reply that does not come.
+const SLOW: &str = "look at the server's own log; a smaller model or prompt is faster";
 
 /// A server and the name of a model it has.
 pub(super) struct OpenAiModel {
@@ -58,6 +55,8 @@ pub(super) struct OpenAiModel {
     progress: Progress,
     /// The optional fields of a request that the server has refused.
     refused: Vec<&'static str>,
+    /// What a prompt asks for in vain, as it was told.
+    told: Vec<&'static str>,
 }
 
 impl OpenAiModel {
@@ -73,10 +72,10 @@ impl OpenAiModel {
                 .advise("leave --offline out, or use a server on this machine"));
         }
         let key = usable_key(&url, config.api_key.as_ref(), progress)?;
-        let proxy = proxy::for_url(&url, &|name| std::env::var(name).ok())?;
+        let proxy = Proxies::from_environment().between(url.is_https(), url.host())?;
         let name = config.model.clone().unwrap_or_default();
-        let patience = Patience::default();
-        let mut model = Self { url, name, key, proxy, patience, progress: progress.clone(), refused: Vec::new() };
+        let (patience, progress) = (Patience::default(), progress.clone());
+        let mut model = Self { url, name, key, proxy, patience, progress, refused: Vec::new(), told: Vec::new() };
         if model.name.is_empty() {
             model.name = model.first_of_its_models(cancel)?;
         }
@@ -103,8 +102,10 @@ impl OpenAiModel {
     /// The names of the server's models.
     fn list(&self, cancel: &Cancel) -> Result<Vec<String>, Trouble> {
         let exchange = self.begin("/models", None)?;
-        let head = exchange.head(&self.patience, cancel).map_err(|lost| self.lost(lost))?;
-        let body = exchange.rest(MOST_LIST, self.patience.between, cancel).map_err(|lost| self.lost(lost))?;
+        let wait = Wait::new(self.patience.document);
+        let lost = |lost| self.lost(lost, "look at the server's own log, and name a model with --model");
+        let head = exchange.head(wait, cancel).map_err(lost)?;
+        let body = exchange.rest(MOST_LIST, wait, cancel).map_err(lost)?;
         let nameless = |why: &str| {
             Error::usage(format!("the model server {} does not say which models it has{why}", self.url))
                 .advise("name one with --model, and check the base URL: most end in /v1")
@@ -122,14 +123,16 @@ impl OpenAiModel {
         let body = wire::request(&self.name, prompt, &self.refused).or_internal("the request to the model server")?;
         let exchange = self.begin("/chat/completions", Some(body))?;
         let mut reply = Growing::new(prompt, on_text);
-        let head = match exchange.head(&self.patience, cancel) {
+        let wait = Wait::new(self.patience.first_word);
+        let head = match exchange.head(wait, cancel) {
             Ok(head) => head,
             Err(Lost::Cancelled) => return Ok(reply.cancelled()),
-            Err(lost) => return Err(self.lost(lost)),
+            Err(lost) => return Err(self.lost(lost, SLOW)),
         };
         if !(200..300).contains(&head.status) {
             // An error whose words do not come is still one.
-            let words = exchange.rest(MOST_ERROR, self.patience.between, cancel).unwrap_or_default();
+            let wait = Wait::new(self.patience.document);
+            let words = exchange.rest(MOST_ERROR, wait, cancel).unwrap_or_default();
             return Err(self.server().refuses(&head, &words));
         }
         if let Some(encoding) = &head.encoding {
@@ -138,7 +141,7 @@ impl OpenAiModel {
                 .advise("switch that off: it was not asked to")
                 .into());
         }
-        match self.read(&exchange, &mut reply, cancel) {
+        match self.read(&exchange, &mut reply, wait, cancel) {
             Err(Trouble::Final(Refusal::Failed(error))) if error.is_cancelled() => Ok(reply.cancelled()),
             // The program is there; what breaks after it does no harm.
             Err(_) if reply.is_whole() => self.close(reply),
@@ -150,23 +153,23 @@ impl OpenAiModel {
         }
     }
 
-    /// Reads the body until the reply is over.
-    fn read(&self, exchange: &Exchange, reply: &mut Growing<'_>, cancel: &Cancel) -> Result<(), Trouble> {
-        let mut body = Body::new();
-        let mut first = true;
+    /// Reads the body until the reply is over. `wait` is that for its first word, and has begun with the request.
+    fn read(
+        &self,
+        exchange: &Exchange,
+        reply: &mut Growing<'_>,
+        mut wait: Wait,
+        cancel: &Cancel,
+    ) -> Result<(), Trouble> {
+        let (mut body, whole) = (Body::new(), Wait::new(self.patience.reply));
         loop {
-            let patience = match (first, reply.is_whole()) {
-                (true, _) => self.patience.first_byte,
-                (_, true) => TAIL.min(self.patience.between),
-                _ => self.patience.between,
-            };
-            let bytes = exchange.bytes(patience, cancel).map_err(|lost| self.lost(lost))?;
-            first = false;
-            let mut parts = Vec::new();
+            let bytes = exchange.bytes(wait.or(whole), cancel).map_err(|lost| self.lost(lost, SLOW))?;
+            let (mut parts, was_whole) = (Vec::new(), reply.is_whole());
             let fed = match &bytes {
                 Some(bytes) => body.feed(bytes, &mut parts),
                 None => body.finish(&mut parts),
             };
+            let says_something = !parts.is_empty();
             let mut is_over = false;
             for part in parts {
                 is_over |= reply.take(part)?;
@@ -177,6 +180,11 @@ impl OpenAiModel {
             fed.map_err(|fault| self.server().faulty(fault))?;
             if bytes.is_none() {
                 return if reply.has_ended() { Ok(()) } else { Err(self.server().faulty(Fault::Cut)) };
+            }
+            match (was_whole, reply.is_whole()) {
+                (false, true) => wait = Wait::new(self.patience.tail),
+                (false, false) if says_something => wait = Wait::new(self.patience.between),
+                _ => {}
             }
         }
     }
@@ -246,21 +254,24 @@ impl OpenAiModel {
         Server { url: &self.url, key: self.key.as_ref(), model: &self.name }
     }
 
-    fn lost(&self, lost: Lost) -> Trouble {
+    /// `advice` is for a server that does not go on.
+    fn lost(&self, lost: Lost, advice: &str) -> Trouble {
         match lost {
             Lost::Cancelled => Error::cancelled().into(),
             Lost::Silent(waited) => {
-                let text = format!("the model server {} has been silent for {} s", self.url, waited.as_secs());
-                Error::model(text).advise("look at the server's own log; a smaller model or prompt is faster").into()
+                let text = format!("the model server {} kept us waiting for {} s", self.url, waited.as_secs());
+                Error::model(text).advise(advice).into()
             }
-            Lost::Broken(broken) => {
-                let is_passing = broken.is_passing();
-                let error = broken.error(&self.url);
-                match is_passing {
-                    true => Trouble::Passing { error, is_busy: false, after: None },
-                    false => error.into(),
-                }
-            }
+            Lost::Broken(broken) => self.server().breaks(broken),
+        }
+    }
+
+    /// Says once what the prompt asks for and the API has no field for.
+    fn tell_of_vain(&mut self, prompt: &Prompt<'_>) {
+        let vain = wire::vain(prompt).into_iter().filter(|name| !self.told.contains(name)).collect::<Vec<_>>();
+        if !vain.is_empty() {
+            self.note(&format!("{} means nothing to a model server and is not sent", vain.join(", ")));
+            self.told.extend(vain);
         }
     }
 
@@ -274,7 +285,7 @@ impl OpenAiModel {
 fn usable_key(url: &BaseUrl, key: Option<&ApiKey>, progress: &Progress) -> Result<Option<ApiKey>> {
     let Some(key) = key else { return Ok(None) };
     key.secret()?;
-    if url.is_https() || url.is_loopback() {
+    if http::is_private(url.is_https(), url.host()) {
         return Ok(Some(key.clone()));
     }
     // Whoever set our own variable means this server. The other one may be set for another program, and is worth money.
@@ -298,6 +309,7 @@ impl Model for OpenAiModel {
         on_text: &mut dyn FnMut(&str),
         cancel: &Cancel,
     ) -> Result<Reply, Refusal> {
+        self.tell_of_vain(prompt);
         self.persist(cancel, |model| model.ask(prompt, on_text, cancel))
     }
 }

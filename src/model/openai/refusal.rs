@@ -12,6 +12,7 @@ use super::wire;
 use crate::Error;
 use crate::config::ApiKey;
 use crate::model::Refusal;
+use crate::model::http::Broken;
 
 /// Characters of a server's own words that are shown.
 const MOST_WORDS: usize = 300;
@@ -131,6 +132,42 @@ impl Server<'_> {
                     .advise("look at the server's own log")
                     .into()
             }
+        }
+    }
+
+    /// What a connection that failed means.
+    pub fn breaks(&self, broken: Broken) -> Trouble {
+        let url = self.url;
+        let is_passing = matches!(broken, Broken::Refused | Broken::Cut);
+        let failed = |why: &str| Error::unavailable(format!("the model server {url} {why}"));
+        let error = match broken {
+            Broken::Refused => failed("refuses the connection: nothing listens there")
+                .advise("start the server, or correct the port in --base-url"),
+            Broken::UnknownHost => {
+                failed("cannot be found: its name has no address").advise("check the host's name in --base-url")
+            }
+            Broken::Unconnected => failed("did not accept the connection in time").advise(match url.is_https() {
+                true => "check --base-url: a server without certificate is reached by http://, not https://",
+                false => "check host and port in --base-url, and that no firewall stands between",
+            }),
+            Broken::Silent => failed("stopped answering").advise("look at the server's own log, and at the network"),
+            Broken::Cut => failed("closed the connection before it had answered")
+                .advise("look at the server's own log; it may have run out of memory"),
+            Broken::Certificate(why) => failed(&format!("has a certificate that is not trusted: {why}"))
+                .advise("add the authority that signed it to this machine's certificates, or correct the host's name"),
+            Broken::Tls(why) => failed(&format!("does not speak TLS as it should: {why}"))
+                .advise("a server without certificate is reached by http://, not https://"),
+            Broken::Proxy(why) => failed(&format!("is not reached through the proxy: {why}"))
+                .advise(format!("correct HTTPS_PROXY or HTTP_PROXY, or add {} to NO_PROXY", url.host())),
+            Broken::NotHttp(why) => failed(&format!("answers, but not in HTTP/1.1: {why}"))
+                .advise("check the port in --base-url; a server that speaks TLS is reached by https://"),
+            Broken::Network(why) | Broken::Other(why) => {
+                failed(&format!("cannot be reached: {why}")).advise("check --base-url and the network")
+            }
+        };
+        match is_passing {
+            true => Trouble::Passing { error, is_busy: false, after: None },
+            false => error.into(),
         }
     }
 

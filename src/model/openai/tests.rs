@@ -1,5 +1,6 @@
 //! The client against a server of the tests' own, which behaves as servers do, and as they should not.
 
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -24,6 +25,7 @@ fn client(base: &str) -> OpenAiModel {
         patience: patience(),
         progress: Progress::default(),
         refused: Vec::new(),
+        told: Vec::new(),
     }
 }
 
@@ -149,7 +151,7 @@ fn who_is_busy_is_asked_again() {
 #[test]
 fn patience_has_an_end_and_is_told() {
     let busy = server(|_, _| vec![status(503, "", "{\"error\": {\"message\": \"Loading model\"}}")]);
-    let told = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let told = Arc::new(Mutex::new(Vec::new()));
     let notes = told.clone();
     let mut model = client(&busy.base());
     model.progress = Progress::new(move |step| {
@@ -289,13 +291,102 @@ fn silence_is_not_waited_out() {
     for acts in [vec![Act::AwaitHangUp], vec![stream_head(), event(&delta("x")), Act::AwaitHangUp]] {
         let server = server(move |_, _| acts.clone());
         let mut model = client(&server.base());
-        (model.patience.first_byte, model.patience.between) = (Duration::from_millis(300), Duration::from_millis(300));
+        (model.patience.first_word, model.patience.between) = (Duration::from_millis(300), Duration::from_millis(300));
         match generate(&mut model, &Cancel::new()).0 {
-            Err(Refusal::Failed(error)) => assert!(error.to_string().contains("silent"), "{error}"),
+            Err(Refusal::Failed(error)) => assert!(error.to_string().contains("kept us waiting"), "{error}"),
             other => panic!("{other:?}"),
         }
         server.await_hang_up();
     }
+}
+
+/// What comes of `acts` when `patience` is changed.
+#[track_caller]
+fn ends(acts: Vec<Act>, edit: impl FnOnce(&mut Patience)) -> Result<Reply, Refusal> {
+    let server = server(move |_, _| acts.clone());
+    let mut model = client(&server.base());
+    edit(&mut model.patience);
+    let reply = soon(move || generate(&mut model, &Cancel::new()).0);
+    server.await_hang_up();
+    reply
+}
+
+/// What `work` returns; a wait without end is a failure.
+#[track_caller]
+fn soon<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (sender, done) = std::sync::mpsc::channel();
+    std::thread::spawn(move || sender.send(work()));
+    done.recv_timeout(Duration::from_secs(60)).expect("it waits for ever")
+}
+
+#[test]
+fn what_only_keeps_the_connection_alive_is_not_waited_for() {
+    let short = Duration::from_millis(300);
+    let pings = || Act::Pings(b": ping\n\n".to_vec());
+    // Before the first word, and with an event that says nothing; between two words; and in a reply that goes on and on.
+    let nothing = Act::Pings(b"data: {\"choices\": []}\n\n".to_vec());
+    let words = Act::Pings(format!("data: {}\n\n", delta("x")).into());
+    let [first, empty, between, whole] = [
+        ends(vec![stream_head(), pings()], |patience| patience.first_word = short),
+        ends(vec![stream_head(), nothing], |patience| patience.first_word = short),
+        ends(vec![stream_head(), event(&delta("x")), pings()], |patience| patience.between = short),
+        ends(vec![stream_head(), words], |patience| patience.reply = short),
+    ];
+    for reply in [first, empty, between, whole] {
+        match reply {
+            Err(Refusal::Failed(error)) => assert!(error.to_string().contains("kept us waiting"), "{error}"),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn counts_are_not_waited_for_ever() {
+    for after in [&b": ping\n\n"[..], format!("data: {}\n\n", delta("\n")).as_bytes()] {
+        let acts = vec![stream_head(), event(&delta(PROGRAM)), Act::Pings(after.to_vec())];
+        let reply = ends(acts, |patience| patience.tail = Duration::from_millis(300)).unwrap();
+        assert_eq!((reply.text.as_str(), reply.finish), (PROGRAM, Finish::Stop));
+    }
+}
+
+#[test]
+fn a_list_of_models_is_waited_for_shortly() {
+    for acts in [vec![Act::AwaitHangUp], vec![stream_head(), Act::Pings(b" ".to_vec())]] {
+        let server = server(move |_, _| acts.clone());
+        let mut model = client(&server.base());
+        model.patience.document = Duration::from_millis(300);
+        let error = soon(move || model.first_of_its_models(&Cancel::new())).unwrap_err();
+        assert!(error.to_string().contains("kept us waiting"), "{error}");
+        assert!(error.advice().unwrap().contains("--model"), "{error:?}");
+        server.await_hang_up();
+    }
+    assert!(Patience::default().document < Duration::from_secs(60));
+}
+
+#[test]
+fn what_a_server_cannot_be_asked_is_told_once() {
+    let server = server(|_, _| vec![Act::Send(streamed(PROGRAM).into_bytes())]);
+    let (mut model, told) = (client(&server.base()), Arc::new(Mutex::new(Vec::new())));
+    let notes = told.clone();
+    model.progress = Progress::new(move |step| {
+        if let Step::Note { text } = step {
+            notes.lock().unwrap().push(text.to_owned());
+        }
+    });
+    let mut sampling = Sampling::default();
+    let mut ask = |sampling: &Sampling| {
+        model.generate(&Prompt::new(&[], sampling), &mut |_| {}, &Cancel::new()).unwrap();
+    };
+    ask(&sampling);
+    sampling.min_p = 0.1;
+    ask(&sampling);
+    ask(&sampling);
+    sampling.top_k = 1;
+    sampling.presence_penalty = 0.5;
+    ask(&sampling);
+    let meant = |name: &str| format!("{name} means nothing to a model server and is not sent");
+    assert_eq!(*told.lock().unwrap(), [meant("min_p"), meant("top_k")]);
+    assert_eq!(server.asked()[3].body["presence_penalty"], 0.5);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::inert::inert;
-use crate::model::{Prompt, Role};
+use crate::model::{Guide, Prompt, Role, Sampling};
 
 /// The body of `POST /chat/completions`.
 ///
@@ -33,6 +33,10 @@ pub(super) fn request(model: &str, prompt: &Prompt<'_>, refused: &[&str]) -> ser
         max_completion_tokens: (!takes("max_tokens")).then_some(prompt.max_tokens),
         temperature: takes("temperature").then_some(sampling.temperature),
         top_p: (sampling.temperature > 0.0 && takes("top_p")).then_some(sampling.top_p),
+        presence_penalty: (sampling.presence_penalty != 0.0 && takes("presence_penalty"))
+            .then_some(sampling.presence_penalty),
+        frequency_penalty: (sampling.frequency_penalty != 0.0 && takes("frequency_penalty"))
+            .then_some(sampling.frequency_penalty),
         // Servers hold it in 32 bits, some of them signed.
         seed: takes("seed").then_some(sampling.seed & 0x7fff_ffff),
     })
@@ -55,11 +59,32 @@ struct Request<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     top_p: Option<f32>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    presence_penalty: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frequency_penalty: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<u64>,
 }
 
+/// What `prompt` asks for, other than usual, that the API has no field for; `logit_bias` there counts in another
+/// tokenizer's tokens.
+pub(super) fn vain(prompt: &Prompt<'_>) -> Vec<&'static str> {
+    let (asked, usual) = (prompt.sampling, Sampling::default());
+    let all = [
+        ("top_k", asked.top_k != usual.top_k),
+        ("min_p", asked.min_p != usual.min_p),
+        ("repeat_penalty", asked.repeat_penalty != usual.repeat_penalty),
+        ("repeat_last_n", asked.repeat_last_n != usual.repeat_last_n),
+        ("logit_bias", !asked.logit_bias.is_empty()),
+        ("logprobs", asked.logprobs.is_some()),
+        ("guide", prompt.guide != Guide::None),
+    ];
+    all.into_iter().filter(|(_, is_asked)| *is_asked).map(|(name, _)| name).collect()
+}
+
 /// What can be left out of a request.
-const OPTIONAL: [&str; 5] = ["stream_options", "max_tokens", "temperature", "top_p", "seed"];
+const OPTIONAL: [&str; 7] =
+    ["stream_options", "max_tokens", "temperature", "top_p", "presence_penalty", "frequency_penalty", "seed"];
 
 /// The optional field that an error refuses: its `param`, or the last of its `loc`.
 pub(super) fn refused_field(value: &Value) -> Option<&'static str> {
@@ -227,13 +252,18 @@ mod tests {
             "stream": true, "stream_options": {"include_usage": true}, "max_tokens": 7, "temperature": 0.0, "seed": 0});
         assert_eq!(body, expected);
         (sampling.temperature, sampling.seed) = (0.7, u64::MAX);
+        (sampling.presence_penalty, sampling.frequency_penalty) = (0.5, -1.5);
+        let text = String::from_utf8(request("m", &Prompt::new(&[], &sampling), &[]).unwrap()).unwrap();
+        assert!(text.contains(r#""presence_penalty":0.5,"frequency_penalty":-1.5,"seed""#), "{text}");
+        sampling = Sampling { presence_penalty: 0.0, frequency_penalty: 0.0, ..sampling };
         let text = String::from_utf8(request("m", &Prompt::new(&[], &sampling), &[]).unwrap()).unwrap();
         assert!(text.contains(r#""temperature":0.7,"top_p":0.95,"seed":2147483647"#), "{text}");
     }
 
     #[test]
     fn what_a_server_refuses_is_left_out() {
-        let sampling = Sampling { temperature: 0.7, ..Sampling::default() };
+        let penalties = Sampling { presence_penalty: 1.0, frequency_penalty: 1.0, ..Sampling::default() };
+        let sampling = Sampling { temperature: 0.7, ..penalties };
         let prompt = Prompt::new(&[], &sampling).with_max_tokens(7);
         let body: Value = serde_json::from_slice(&request("m", &prompt, &OPTIONAL).unwrap()).unwrap();
         assert_eq!(body, json!({"model": "m", "messages": [], "stream": true, "max_completion_tokens": 7}));
@@ -247,6 +277,24 @@ mod tests {
         ] {
             assert_eq!(refused_field(&other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn what_no_field_stands_for_is_named() {
+        let usual = Sampling { temperature: 1.0, top_p: 0.5, presence_penalty: 1.0, seed: 7, ..Sampling::default() };
+        assert_eq!(vain(&Prompt::new(&[], &usual)), [""; 0]);
+        assert_eq!(vain(&Prompt::new(&[], &usual).with_guide(Guide::Fence)), ["guide"]);
+        let all = Sampling {
+            top_k: 1,
+            min_p: 0.1,
+            repeat_penalty: 1.1,
+            repeat_last_n: 9,
+            logit_bias: vec![(1, 1.0)],
+            logprobs: Some(0),
+            ..usual
+        };
+        let named = ["top_k", "min_p", "repeat_penalty", "repeat_last_n", "logit_bias", "logprobs"];
+        assert_eq!(vain(&Prompt::new(&[], &all)), named);
     }
 
     #[test]

@@ -2,32 +2,53 @@
 
 use ureq::Proxy;
 
-use super::base_url::BaseUrl;
+use super::is_loopback;
 use crate::{Error, Result};
 
-/// The proxy for `url`: `HTTPS_PROXY` or `HTTP_PROXY` by its scheme, else `ALL_PROXY`, unless `NO_PROXY` names the host.
-/// What stays on this machine never passes one. Small letters count as well, and first.
-///
-/// # Errors
-/// Usage, when the variable holds no HTTP proxy's address; it is not shown, since it may hold a password.
-pub(super) fn for_url(url: &BaseUrl, variable: &dyn Fn(&str) -> Option<String>) -> Result<Option<Proxy>> {
-    let variable = |name: &str| {
-        let value = variable(&name.to_ascii_lowercase()).or_else(|| variable(name))?;
-        Some((name.to_owned(), value.trim().to_owned())).filter(|(_, value)| !value.is_empty())
-    };
-    if url.is_loopback() || variable("NO_PROXY").is_some_and(|(_, list)| is_listed(url.host(), &list)) {
-        return Ok(None);
+/// The variables, which may hold passwords. Small letters count as well, and first.
+pub(in crate::model) struct Proxies {
+    /// For `https://`, for `http://`, and for both: each with its name.
+    https: Option<(&'static str, String)>,
+    http: Option<(&'static str, String)>,
+    all: Option<(&'static str, String)>,
+    exempt: String,
+}
+
+impl Proxies {
+    pub fn from_environment() -> Self {
+        Self::of(&|name| std::env::var(name).ok())
     }
-    let by_scheme = if url.is_https() { "HTTPS_PROXY" } else { "HTTP_PROXY" };
-    let Some((name, address)) = variable(by_scheme).or_else(|| variable("ALL_PROXY")) else { return Ok(None) };
-    let refused = |why: &str| {
-        Error::usage(format!("the variable {name} {why}"))
-            .advise(format!("set it as http://proxy:3128, or name {} in NO_PROXY", url.host()))
-    };
-    let proxy = Proxy::new(&address).map_err(|_| refused("holds no proxy's address"))?;
-    match proxy.protocol() {
-        ureq::ProxyProtocol::Http | ureq::ProxyProtocol::Https => Ok(Some(proxy)),
-        _ => Err(refused("names a SOCKS proxy, which is not supported")),
+
+    pub fn of(variable: &dyn Fn(&str) -> Option<String>) -> Self {
+        let variable = |name: &'static str| {
+            let value = variable(&name.to_ascii_lowercase()).or_else(|| variable(name))?;
+            Some((name, value.trim().to_owned())).filter(|(_, value)| !value.is_empty())
+        };
+        let [https, http, all] = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY"].map(variable);
+        Self { https, http, all, exempt: variable("NO_PROXY").map(|(_, list)| list).unwrap_or_default() }
+    }
+
+    /// The proxy for `host`, as an address has it: `HTTPS_PROXY` or `HTTP_PROXY` by the address's scheme, else
+    /// `ALL_PROXY`, unless `NO_PROXY` names the host. What stays on this machine never passes one.
+    ///
+    /// # Errors
+    /// Usage, when the variable holds no HTTP proxy's address; it is not shown, since it may hold a password.
+    pub fn between(&self, is_https: bool, host: &str) -> Result<Option<Proxy>> {
+        let host = host.trim_matches(['[', ']']).to_ascii_lowercase();
+        if is_loopback(&host) || is_listed(&host, &self.exempt) {
+            return Ok(None);
+        }
+        let by_scheme = if is_https { &self.https } else { &self.http };
+        let Some((name, address)) = by_scheme.as_ref().or(self.all.as_ref()) else { return Ok(None) };
+        let refused = |why: &str| {
+            Error::usage(format!("the variable {name} {why}"))
+                .advise(format!("set it as http://proxy:3128, or name {host} in NO_PROXY"))
+        };
+        let proxy = Proxy::new(address).map_err(|_| refused("holds no proxy's address"))?;
+        match proxy.protocol() {
+            ureq::ProxyProtocol::Http | ureq::ProxyProtocol::Https => Ok(Some(proxy)),
+            _ => Err(refused("names a SOCKS proxy, which is not supported")),
+        }
     }
 }
 
@@ -54,7 +75,8 @@ mod tests {
     fn chosen(url: &str, variables: &[(&str, &str)]) -> Option<String> {
         let find =
             |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-        let proxy = for_url(&BaseUrl::parse(url).unwrap(), &find).unwrap();
+        let url: ureq::http::Uri = url.parse().unwrap();
+        let proxy = Proxies::of(&find).between(url.scheme_str() == Some("https"), url.host().unwrap()).unwrap();
         proxy.map(|proxy| format!("{}:{}", proxy.host(), proxy.port()))
     }
 
@@ -86,7 +108,7 @@ mod tests {
     fn a_bad_value_is_named_and_not_shown() {
         for (value, why) in [("http://me:secret@[", "no proxy"), ("socks5://me:secret@h:1", "SOCKS")] {
             let find = |name: &str| (name == "ALL_PROXY").then(|| value.to_owned());
-            let error = for_url(&BaseUrl::parse("http://h").unwrap(), &find).unwrap_err();
+            let error = Proxies::of(&find).between(false, "h").unwrap_err();
             let text = format!("{error:?}");
             assert!(error.is_usage() && text.contains("ALL_PROXY") && text.contains(why), "{text}");
             assert!(!text.contains("secret"), "{text}");
