@@ -44,7 +44,7 @@ fn parsed(bytes: &[u8]) -> Option<(Vec<usize>, &str)> {
 /// Whether no text leads out of the trie or to what is no replacement.
 fn sound(units: &[usize], replacements: &str) -> bool {
     // A step goes to any unit of the 256 around its place.
-    if units.is_empty() || units.len() % 256 != 0 {
+    if units.is_empty() || !units.len().is_multiple_of(256) {
         return false;
     }
     let mut seen = vec![false; units.len()];
