@@ -51,8 +51,14 @@ impl Setup {
             context.console.document(&Inventory::of(&items, complete));
         } else {
             context.console.print(&listing(&items));
-            if !complete {
-                context.console.say(&format!("not complete; `{NAME} setup` fetches and builds what is missing"));
+            if !is_complete(&items) {
+                let model = config.model.as_deref().map(|model| format!(" --model {model}")).unwrap_or_default();
+                context.console.say(&format!("not complete; `{NAME} setup{model}` fetches and builds what is missing"));
+            } else if !as_agreed {
+                let again = if config.offline { "without --offline" } else { "when the hub can be reached" };
+                context.console.say(&format!(
+                    "the recommended model was not fetched, the small one is ready; run `{NAME} setup --yes` again {again}"
+                ));
             }
         }
         Ok(if complete { exit::OK } else { exit::UNAVAILABLE })

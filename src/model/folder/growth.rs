@@ -1,7 +1,10 @@
-//! How much a tokenizer of another maker can make of a text: replacements one after the other would multiply it until
-//! there is no memory left, and the library bounds nothing.
+//! How much memory a tokenizer of another maker can come to: the library bounds nothing. Its lists take many times their
+//! bytes, and replacements one after the other would multiply a text until there is no memory left.
 
-use serde::Deserialize;
+use std::fmt;
+
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::{Error, Result};
@@ -9,21 +12,78 @@ use crate::{Error, Result};
 /// Bytes that may come of one byte. The usual tokenizers have at most some 130: a Unicode form, of which the longest
 /// character is 33 bytes long, and a mark for spaces.
 const MOST: usize = 1024;
+/// Tokens, and merges: twice those of the largest vocabularies. A million tokens take some 300 MB.
+const MAX_ENTRIES: usize = 1 << 20;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Tokenizer {
+    added_tokens: Entries,
     normalizer: Value,
     pre_tokenizer: Value,
     decoder: Value,
+    model: Model,
 }
 
-/// Refuses a `tokenizer.json` whose steps, one after the other, could make more than [`MOST`] bytes of one. To be asked
-/// before the library sees it, which takes the texts of its tokens through the steps.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Model {
+    vocab: Entries,
+    merges: Entries,
+}
+
+/// How many elements a list or an object has; none of them is kept.
+#[derive(Default)]
+struct Entries(usize);
+
+impl<'de> Deserialize<'de> for Entries {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(Counting)
+    }
+}
+
+struct Counting;
+
+impl<'de> Visitor<'de> for Counting {
+    type Value = Entries;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list or an object")
+    }
+
+    fn visit_unit<E>(self) -> Result<Entries, E> {
+        Ok(Entries(0))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Entries, A::Error> {
+        let mut count = 0;
+        while list.next_element::<IgnoredAny>()?.is_some() {
+            count += 1;
+        }
+        Ok(Entries(count))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Entries, A::Error> {
+        let mut count = 0;
+        while object.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
+            count += 1;
+        }
+        Ok(Entries(count))
+    }
+}
+
+/// Refuses a `tokenizer.json` with more than [`MAX_ENTRIES`] tokens or merges, and one whose steps, one after the other,
+/// could make more than [`MOST`] bytes of one. To be asked before the library sees it, which takes the texts of its tokens
+/// through the steps.
 pub(super) fn check(tokenizer: &[u8]) -> Result<()> {
     let refused = |error: Error| error.context("`tokenizer.json`");
-    let Tokenizer { normalizer, pre_tokenizer, decoder } =
+    let Tokenizer { added_tokens, normalizer, pre_tokenizer, decoder, model } =
         serde_json::from_slice(tokenizer).map_err(|error| refused(Error::model(error)))?;
+    let entries = [added_tokens, model.vocab, model.merges].into_iter().map(|entries| entries.0).max().unwrap_or(0);
+    if entries > MAX_ENTRIES {
+        let why = format!("it has {entries} tokens or merges, more than {MAX_ENTRIES}");
+        return Err(refused(Error::model(why)));
+    }
     let encoding = growth(&normalizer).saturating_mul(growth(&pre_tokenizer));
     let most = encoding.max(growth(&decoder));
     if most > MOST {
@@ -118,6 +178,30 @@ mod tests {
         let bytes = json!({"type": "ByteLevel", "add_prefix_space": false});
         assert_eq!(refusal(&json!({"normalizer": llama, "pre_tokenizer": bytes, "model": {"vocab": {}}})), None);
         assert_eq!(refusal(&json!({})), None);
+    }
+
+    #[test]
+    fn entries_are_counted_and_bounded() {
+        let lists = |len: usize| {
+            let objects: Vec<String> = (0..len).map(|id| format!("\"{id:x}\":{id}")).collect();
+            let object = format!("{{\"model\":{{\"vocab\":{{{}}}}}}}", objects.join(","));
+            let list = vec!["[]"; len].join(",");
+            let [merges, added, unigram] = [
+                format!("{{\"model\":{{\"merges\":[{list}]}}}}"),
+                format!("{{\"added_tokens\":[{list}]}}"),
+                format!("{{\"model\":{{\"vocab\":[{list}]}}}}"),
+            ];
+            [object, merges, added, unigram]
+        };
+        for whole in lists(MAX_ENTRIES) {
+            check(whole.as_bytes()).unwrap();
+        }
+        for more in lists(MAX_ENTRIES + 1) {
+            let error = check(more.as_bytes()).unwrap_err();
+            assert!(error.is_model() && error.to_string().contains("1048577 tokens or merges"), "{error}");
+        }
+        assert_eq!(refusal(&json!({"added_tokens": null, "model": {"vocab": null}})), None);
+        assert!(refusal(&json!({"model": {"vocab": 5}})).is_some());
     }
 
     #[test]

@@ -69,7 +69,8 @@ impl Server<'_> {
                     failed(&format!("has no model `{}`", self.model)).advise("name one of its models with --model"),
                 )
             }
-            404 | 405 => Trouble::NoSuchPath(
+            // A web server that knows nothing of models says 501 to any POST.
+            404 | 405 | 501 => Trouble::NoSuchPath(
                 failed(&format!("has no chat API there ({status})"))
                     .advise("most base URLs end in /v1; check --base-url"),
             ),

@@ -287,6 +287,12 @@ fn files() -> Vec<Lie> {
         folder(name, says, move |folder| write_sparse(&folder.join(file), &[], len))
     };
     vec![
+        folder("a tokenizer of four million tokens", "4000000 tokens or merges", |folder| {
+            let tokens: Vec<String> = (0..4_000_000).map(|id| format!("\"{id:x}\":{id}")).collect();
+            let content =
+                format!("{{\"model\":{{\"type\":\"BPE\",\"vocab\":{{{}}},\"merges\":[]}}}}", tokens.join(","));
+            fs::write(folder.join("tokenizer.json"), content).unwrap();
+        }),
         text("a configuration of brackets", "`config.json`", "config.json", || "[".repeat(100_000)),
         text("a tokenizer of brackets", "`tokenizer.json`", "tokenizer.json", || "[".repeat(100_000)),
         text("texts inside texts", "`config.json`", "config.json", || r#"{"text_config":"#.repeat(10_000)),
