@@ -196,7 +196,9 @@ impl<'a> Run<'a> {
                         observer(Event::Note("the model repeated itself without end, so its reply was cut"));
                     }
                     if reply.finish == Finish::Length && reply.completion_tokens >= self.request.max_tokens {
-                        observer(Event::Note("the reply was cut at the limit of its tokens (--max-tokens allows more)"));
+                        observer(Event::Note(
+                            "the reply was cut at the limit of its tokens (--max-tokens allows more)",
+                        ));
                     }
                     if !self.was_cut(&reply) || !self.transcript.shorten() {
                         return Ok((reply, tokens));

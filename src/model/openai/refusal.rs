@@ -286,14 +286,16 @@ mod tests {
             (422, json!({"detail": "x"}).to_string(), "answered 422: x", "own log"),
             (500, "plain words".into(), "answered 500: plain words", "own log"),
             (500, "<html>".into(), "answered 500", "own log"),
-            (501, "\u{fffd}".repeat(9999), "answered 501", "own log"),
+            (507, "\u{fffd}".repeat(9999), "answered 507", "own log"),
         ] {
             let error = final_error(refusal(status, &text));
             assert!(error.to_string().contains(message), "{status}: {error}");
             assert!(error.advice().unwrap().contains(advice), "{status}: {error:?}");
             assert!(error.to_string().chars().count() < 500 && !error.to_string().contains('\n'), "{error}");
         }
-        for (status, text) in [(404, ""), (404, "404 page not found"), (405, "{\"detail\": \"Method Not Allowed\"}")] {
+        for (status, text) in
+            [(404, ""), (404, "404 page not found"), (405, "{\"detail\": \"Method Not Allowed\"}"), (501, "")]
+        {
             let trouble = refusal(status, text);
             assert!(
                 matches!(&trouble, Trouble::NoSuchPath(error) if error.advice().unwrap().contains("/v1")),
