@@ -277,7 +277,7 @@ fn decoders() -> Vec<Lie> {
         decoder("logits of NaN", "invalid numbers", |decoder| decoder.table = [f32::NAN; 4]),
         decoder("logits of infinity", "invalid numbers", |decoder| decoder.table = [f32::INFINITY; 4]),
         // The token that it is tried out with has numbers.
-        decoder("logits of NaN, later", "every logit is invalid", |decoder| decoder.table[1..].fill(f32::NAN)),
+        decoder("logits of NaN, later", "gives no number for any", |decoder| decoder.table[1..].fill(f32::NAN)),
         decoder("no logits", "its output `logits` has the shape", |decoder| decoder.words = 0),
     ]
 }
