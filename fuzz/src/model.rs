@@ -5,7 +5,11 @@ mod conversation;
 pub(crate) mod gguf;
 pub(crate) mod onnx;
 pub(crate) mod openai;
+#[path = "../../src/model/sampling.rs"]
+#[allow(dead_code)]
+mod sampling;
 #[path = "../../src/model/turn_ends.rs"]
 pub(crate) mod turn_ends;
 
-pub(crate) use conversation::{Message, Prompt, Role};
+pub(crate) use conversation::{Guide, Message, Prompt, Role};
+pub(crate) use sampling::Sampling;

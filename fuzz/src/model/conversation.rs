@@ -1,5 +1,7 @@
 //! What a model server is asked, as far as its parsers name it; the program keeps it beside the models themselves.
 
+use super::Sampling;
+
 #[derive(Clone, Copy)]
 pub(crate) enum Role {
     System,
@@ -12,14 +14,14 @@ pub(crate) struct Message {
     pub content: String,
 }
 
-pub(crate) struct Sampling {
-    pub temperature: f32,
-    pub top_p: f32,
-    pub seed: u64,
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Guide {
+    None,
 }
 
 pub(crate) struct Prompt<'a> {
     pub messages: &'a [Message],
     pub max_tokens: usize,
     pub sampling: &'a Sampling,
+    pub guide: Guide,
 }
