@@ -6,7 +6,7 @@ pub(crate) mod gguf;
 pub(crate) mod onnx;
 pub(crate) mod openai;
 #[path = "../../src/model/sampling.rs"]
-#[allow(dead_code)]
+#[allow(dead_code, reason = "the program checks what it is given; what is fuzzed only reads it")]
 mod sampling;
 #[path = "../../src/model/turn_ends.rs"]
 pub(crate) mod turn_ends;
