@@ -161,9 +161,9 @@ impl LocalModel {
         if begun < shared.len()
             && let Some(states) = prefixes.load(shared)
         {
-            if self.context.load(shared, &states) {
-                self.kept = shared.to_vec();
-            }
+            // States that cannot be taken are not asked for again: the prompt is evaluated instead.
+            self.context.load(shared, &states);
+            self.kept = shared.to_vec();
             return Ok(None);
         }
         Ok(Some(shared))
