@@ -1,4 +1,5 @@
-//! A fresh interpreter, a fresh one with pandas, a next cell; and `python3 -c` in the same run, to compare with.
+//! A fresh interpreter, made on demand and taken from stock, a fresh one with pandas, with a plot, a next cell; and
+//! `python3 -c` in the same run, to compare with.
 //!
 //! `cargo bench --bench sandbox`. The image must be there (`cargo run --release -- setup`).
 
@@ -11,6 +12,9 @@ use slm_code_interpreter::sandbox::on_python_thread;
 use slm_code_interpreter::{Cancel, Config, Limits, Outcome, Overrides, Progress, Python, SessionOptions, Status};
 
 const DATAFRAME: &str = "import pandas as pd\nprint(pd.DataFrame({'a': [1, 2, 3], 'b': [4, 5, 6]}).sum().sum())";
+
+const PLOT: &str =
+    "import matplotlib.pyplot as plt\nplt.plot([1, 2, 3], [1, 4, 9])\nplt.savefig('plot.png')\nplt.close()";
 
 fn ok(outcome: slm_code_interpreter::Result<Outcome>) -> Outcome {
     let outcome = outcome.expect("the sandbox runs");
@@ -35,14 +39,30 @@ fn timed(rounds: u64, mut work: impl FnMut() -> Outcome + Send) -> Duration {
     .expect("a thread for Python")
 }
 
+/// The same with an interpreter that is ready before the time begins.
+fn timed_from_stock(python: &Python, rounds: u64, code: &str) -> Duration {
+    on_python_thread(|| {
+        let rounds = (0..rounds).map(|_| {
+            python.wait_ready();
+            let start = Instant::now();
+            black_box(fresh(python, code));
+            start.elapsed()
+        });
+        rounds.sum()
+    })
+    .expect("a thread for Python")
+}
+
 fn command(program: &str, args: &[&str]) {
     let status = Command::new(program).args(args).stdout(Stdio::null()).status();
     assert!(status.is_ok_and(|status| status.success()), "{program} {args:?}");
 }
 
 fn sandbox(criterion: &mut Criterion) {
-    let config = Config::resolve(Overrides::default()).expect("the settings");
+    let mut config = Config::resolve(Overrides::default()).expect("the settings");
     let python = Python::open(&config, &Progress::default(), &Cancel::new()).expect("the image");
+    config.capacity = config.capacity.ready(1);
+    let stocked = Python::open(&config, &Progress::default(), &Cancel::new()).expect("the image");
     let us = env!("CARGO_BIN_EXE_slm-code-interpreter");
 
     let mut group = criterion.benchmark_group("in process");
@@ -52,11 +72,18 @@ fn sandbox(criterion: &mut Criterion) {
     group.bench_function("fresh interpreter, DataFrame sum", |b| {
         b.iter_custom(|n| timed(n, || fresh(&python, DATAFRAME)))
     });
-    let mut session = python.session(SessionOptions::new(Limits::default())).expect("a session");
-    ok(session.exec("x = 0", &Cancel::new()));
-    group.bench_function("next cell, x += 1", |b| {
-        b.iter_custom(|n| timed(n, || ok(session.exec("x += 1", &Cancel::new()))))
+    group.bench_function("fresh interpreter from stock, print(1+1)", |b| {
+        b.iter_custom(|n| timed_from_stock(&stocked, n, "print(1+1)"))
     });
+    group.bench_function("fresh interpreter, first plot to PNG", |b| {
+        b.iter_custom(|n| timed(n, || fresh(&python, PLOT)))
+    });
+    for (name, undo) in [("next cell, x += 1", true), ("next cell without undo, x += 1", false)] {
+        let options = SessionOptions::new(Limits::default()).undo(undo);
+        let mut session = python.session(options).expect("a session");
+        ok(session.exec("x = 0", &Cancel::new()));
+        group.bench_function(name, |b| b.iter_custom(|n| timed(n, || ok(session.exec("x += 1", &Cancel::new())))));
+    }
     group.finish();
 
     let mut session = python.session(SessionOptions::new(Limits::default())).expect("a session");

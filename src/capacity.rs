@@ -20,6 +20,9 @@ pub struct Capacity {
     /// Cells that run at once, sleeping ones included. Default: four for each core, at least 8. A further cell waits
     /// for its turn, in order of arrival, until it is cancelled; its wall limit counts from when it starts.
     pub workers: usize,
+    /// Interpreters that are kept ready for sessions to come, so that the first cell of one need not wait for what every
+    /// cell writes to: some 2 MiB each, and a thread that makes them. Default 0. Deterministic sessions use none.
+    pub ready: usize,
 }
 
 /// Assumed where the machine does not tell: half of 8 GiB.
@@ -40,6 +43,11 @@ impl Capacity {
     pub fn workers(self, workers: usize) -> Self {
         Self { workers, ..self }
     }
+
+    /// These bounds with another [`ready`](Self::ready).
+    pub fn ready(self, ready: usize) -> Self {
+        Self { ready, ..self }
+    }
 }
 
 impl Default for Capacity {
@@ -49,6 +57,7 @@ impl Default for Capacity {
             sessions: 2048,
             memory: machine_memory("MemTotal").map_or(MEMORY, |total| total / 2),
             workers: cores.saturating_mul(4).max(8),
+            ready: 0,
         }
     }
 }
@@ -75,8 +84,8 @@ mod tests {
 
     #[test]
     fn each_bound_is_set_by_its_own_name() {
-        let set = Capacity::default().sessions(1).memory(2).workers(3);
-        assert_eq!(set, Capacity { sessions: 1, memory: 2, workers: 3 });
+        let set = Capacity::default().sessions(1).memory(2).workers(3).ready(4);
+        assert_eq!(set, Capacity { sessions: 1, memory: 2, workers: 3, ready: 4 });
         assert!(Capacity::default().workers >= 8);
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::{Capacity, Error, Result};
+use crate::{Capacity, Error, Metering, Result};
 
 mod api_key;
 
@@ -38,6 +38,7 @@ pub struct Overrides {
     pub onnxruntime: Option<PathBuf>,
     pub model_wheel: Option<PathBuf>,
     pub offline: Option<bool>,
+    pub metering: Option<Metering>,
 }
 
 /// The settings in force.
@@ -63,6 +64,8 @@ pub struct Config {
     pub model_wheel: Option<PathBuf>,
     /// Never use the network.
     pub offline: bool,
+    /// How running programs are counted and interrupted.
+    pub metering: Metering,
     /// What all sessions of a [`Python`](crate::Python) that is opened with this may use together. It is set here alone:
     /// no variable and no config file does.
     pub capacity: Capacity,
@@ -94,6 +97,7 @@ impl Config {
         self.onnxruntime = over.onnxruntime.or(self.onnxruntime);
         self.model_wheel = over.model_wheel.or(self.model_wheel);
         self.offline = over.offline.unwrap_or(self.offline);
+        self.metering = over.metering.unwrap_or(self.metering);
         Ok(self)
     }
 }
@@ -126,6 +130,7 @@ fn resolve_from(
         onnxruntime: None,
         model_wheel: None,
         offline: false,
+        metering: Metering::default(),
         capacity: Capacity::default(),
     };
     let config = config.with(file.unwrap_or_default())?.with(explicit)?;
@@ -171,6 +176,7 @@ impl Environment<'_> {
         unless(&mut explicit.python_wheel, || Ok(self.path("PYTHON_WHEEL")))?;
         unless(&mut explicit.onnxruntime, || Ok(self.path("ONNXRUNTIME")))?;
         unless(&mut explicit.model_wheel, || Ok(self.path("MODEL_WHEEL")))?;
+        unless(&mut explicit.metering, || self.metering())?;
         unless(&mut explicit.offline, || self.switch("OFFLINE"))
     }
 
@@ -192,6 +198,12 @@ impl Environment<'_> {
     /// `MODEL_PATH` is what the variable was called before it took names as well.
     fn model(&self) -> Result<Option<String>> {
         Ok(self.text("MODEL")?.or(self.text("MODEL_PATH")?))
+    }
+
+    fn metering(&self) -> Result<Option<Metering>> {
+        let parse =
+            |text: String| text.trim().parse().map_err(|error: Error| error.context(format_args!("{PREFIX}METERING")));
+        self.text("METERING")?.map(parse).transpose()
     }
 
     fn count(&self, name: &str) -> Result<Option<usize>> {

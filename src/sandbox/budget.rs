@@ -128,6 +128,11 @@ impl MemoryCap {
         Self { allowed, total: 0, charge, last: (0, 0), refused: false }
     }
 
+    /// From now on at most `allowed` bytes.
+    pub(super) fn allow(&mut self, allowed: u64) {
+        self.allowed = allowed;
+    }
+
     fn grant(&mut self, growth: u64, charged: u64) -> bool {
         let total = self.total.saturating_add(growth);
         let granted = total <= self.allowed && self.charge.set(self.charge.held.saturating_add(charged));

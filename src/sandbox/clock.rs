@@ -4,6 +4,8 @@
 
 use std::time::{Instant, SystemTime};
 
+use crate::Metering;
+
 /// What one step of either clock is, in nanoseconds.
 pub(super) const RESOLUTION: u64 = 1;
 
@@ -14,9 +16,10 @@ pub(super) const VIRTUAL_EPOCH: u64 = 1_767_225_600 * 1_000_000_000;
 pub(super) enum Clock {
     /// The machine's clocks. The monotonic one had counted `offset` nanoseconds at `origin`.
     Real { origin: Instant, offset: u64 },
-    /// Moves by one nanosecond for each unit of fuel, be it an operator or work of the host's, and by the length of every sleep. `lived` nanoseconds had passed
-    /// when the running turn began, whose fuel was `budget`; between turns that is 0.
-    Virtual { lived: u64, budget: u64 },
+    /// Moves by `unit` nanoseconds for each unit of fuel, be it the program's or work of the host's, and by the length of
+    /// every sleep. `lived` nanoseconds had passed when the running turn began, whose fuel was `budget`; between turns that
+    /// is 0.
+    Virtual { lived: u64, budget: u64, unit: u64 },
 }
 
 impl Clock {
@@ -26,8 +29,8 @@ impl Clock {
     }
 
     /// Counted time, for a session that has lived for so many nanoseconds already.
-    pub(super) fn counted(lived: u64) -> Self {
-        Self::Virtual { lived, budget: 0 }
+    pub(super) fn counted(metering: Metering, lived: u64) -> Self {
+        Self::Virtual { lived, budget: 0, unit: metering.nanoseconds() }
     }
 
     /// Whether the time depends on the fuel that is left: only then must it be asked for.
@@ -45,7 +48,7 @@ impl Clock {
     /// The turn ended with this much fuel left.
     pub(super) fn end(&mut self, left: u64) {
         let now = self.monotonic(left);
-        if let Self::Virtual { lived, budget } = self {
+        if let Self::Virtual { lived, budget, .. } = self {
             (*lived, *budget) = (now, 0);
         }
     }
@@ -54,7 +57,9 @@ impl Clock {
     pub(super) fn monotonic(&self, left: u64) -> u64 {
         match self {
             Self::Real { origin, offset } => offset.saturating_add(nanoseconds(origin.elapsed())),
-            Self::Virtual { lived, budget } => lived.saturating_add(budget.saturating_sub(left)),
+            Self::Virtual { lived, budget, unit } => {
+                lived.saturating_add(budget.saturating_sub(left).saturating_mul(*unit))
+            }
         }
     }
 
@@ -72,6 +77,14 @@ impl Clock {
     /// Without a limit, as when the image is built, there is nothing to bound.
     pub(super) fn is_bounded(&self) -> bool {
         matches!(self, Self::Virtual { budget, .. } if *budget < u64::MAX)
+    }
+
+    /// The fuel that is worth so many operators.
+    pub(super) fn units(&self, operators: u64) -> u64 {
+        match self {
+            Self::Real { .. } => operators,
+            Self::Virtual { unit, .. } => operators.div_ceil(*unit),
+        }
     }
 
     /// A sleep of so many nanoseconds, which in virtual time is over at once.
@@ -93,21 +106,21 @@ mod tests {
 
     #[test]
     fn virtual_time_is_fuel_and_sleep() {
-        let mut clock = Clock::counted(0);
+        let mut clock = Clock::counted(Metering::Wasmtime, 0);
         assert_eq!((clock.monotonic(0), clock.wall(0)), (0, VIRTUAL_EPOCH));
         clock.begin(1_000);
         assert_eq!((clock.monotonic(1_000), clock.monotonic(400)), (0, 600));
         clock.skip(5_000);
         assert_eq!((clock.monotonic(400), clock.wall(400)), (5_600, VIRTUAL_EPOCH + 5_600));
         clock.end(300);
-        assert_eq!(clock, Clock::counted(5_700));
+        assert_eq!(clock, Clock::counted(Metering::Wasmtime, 5_700));
         clock.begin(u64::MAX);
         assert_eq!(clock.monotonic(u64::MAX - 1), 5_701);
     }
 
     #[test]
     fn only_a_turn_that_fuel_bounds_pays_for_work() {
-        let mut clock = Clock::counted(0);
+        let mut clock = Clock::counted(Metering::Wasmtime, 0);
         for (fuel, bounded) in [(0, true), (1_000, true), (u64::MAX, false)] {
             clock.begin(fuel);
             assert_eq!(clock.is_bounded(), bounded, "{fuel}");
@@ -119,7 +132,7 @@ mod tests {
 
     #[test]
     fn virtual_time_ends_instead_of_wrapping() {
-        let mut clock = Clock::counted(u64::MAX - 1);
+        let mut clock = Clock::counted(Metering::Wasmtime, u64::MAX - 1);
         clock.skip(u64::MAX);
         assert_eq!((clock.monotonic(0), clock.wall(0)), (u64::MAX, u64::MAX));
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use wasmtime::{CacheStore, Collector, Config, Engine};
 
 use crate::error::OrInternal;
-use crate::{Error, Result};
+use crate::{Error, Metering, Result};
 
 /// How deep wasm may recurse. CPython's own recursion tests trap at 8 MiB and end in `RecursionError` at this size; it
 /// is address space, not memory. The worker's stack (see `worker`) is larger by what the host's frames need.
@@ -34,11 +34,14 @@ const IDLE_TICKS: usize = 40;
 /// swapped out of a slot is neither reset nor dropped, and the next session would read it. Without the scan, keeping
 /// pages means copying the lowest ones whether they were written or not. The pool would also bound the number of
 /// instances by what is reserved at the start, and charge the heap of exceptions as a second memory each.
-fn config() -> Config {
+fn config(metering: Metering) -> Config {
+    let wasmtime = metering == Metering::Wasmtime;
     let mut config = Config::new();
     config
-        .consume_fuel(true)
-        .epoch_interruption(true)
+        .consume_fuel(wasmtime)
+        .epoch_interruption(wasmtime)
+        // Our counter says which of its branches is never taken.
+        .wasm_branch_hinting(!wasmtime)
         .max_wasm_stack(WASM_STACK)
         // Nothing here is asynchronous, but wasmtime refuses one that is smaller.
         .async_stack_size(WASM_STACK)
@@ -54,13 +57,13 @@ fn config() -> Config {
 }
 
 /// An engine to run images with. It compiles nothing.
-pub(super) fn runner() -> Result<Engine> {
-    Engine::new(&config()).or_internal("starting wasmtime")
+pub(super) fn runner(metering: Metering) -> Result<Engine> {
+    Engine::new(&config(metering)).or_internal("starting wasmtime")
 }
 
 /// An engine that builds images; both compilations of a build share `cache`, since nearly all functions are the same.
-pub(super) fn compiler(cache: Arc<dyn CacheStore>) -> Result<Engine> {
-    let mut config = config();
+pub(super) fn compiler(metering: Metering, cache: Arc<dyn CacheStore>) -> Result<Engine> {
+    let mut config = config(metering);
     config.enable_incremental_compilation(cache).or_internal("starting the compiler")?;
     Engine::new(&config).or_internal("starting the compiler")
 }
@@ -172,7 +175,7 @@ mod tests {
 
     #[test]
     fn ticks_for_a_running_cell_also_after_it_slept() {
-        let engine = runner().unwrap();
+        let engine = runner(Metering::Wasmtime).unwrap();
         let ticker = Ticker::start(&engine).unwrap();
         spin_until_interrupted(&engine, &ticker);
         let asleep_by = Instant::now() + Duration::from_secs(60);

@@ -13,6 +13,7 @@ use super::budget::MemoryCap;
 use super::clock::Clock;
 use super::entropy::Entropy;
 use super::files::Files;
+use super::metering::Meter;
 use super::output::Output;
 use super::wire::Inbox;
 use crate::{Cancel, Limits};
@@ -41,6 +42,7 @@ pub(super) struct Guest {
     pub(super) inbox: Inbox,
     pub(super) growth: MemoryCap,
     pub(super) watch: Watch,
+    pub(super) meter: Meter,
     /// The guest's memory, once there is an instance.
     pub(super) memory: Option<Memory>,
 }
@@ -56,8 +58,17 @@ impl Guest {
             inbox: Inbox::new(limits.display, limits.displays),
             growth,
             watch: Watch::default(),
+            meter: Meter::default(),
             memory: None,
         }
+    }
+
+    /// The same authority for a session, of a guest in which nobody's code has run.
+    pub(super) fn hand_over(&mut self, world: World, limits: &Limits) {
+        self.world = world;
+        (self.stdout, self.stderr) = (Output::new(limits.output), Output::new(limits.output));
+        self.inbox = Inbox::new(limits.display, limits.displays);
+        self.growth.allow(limits.memory);
     }
 }
 
@@ -91,6 +102,8 @@ impl Watch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
     Timeout,
+    /// The counter's budget is used up. Wasmtime's fuel has a trap of its own.
+    Fuel,
     Cancelled,
 }
 
@@ -98,6 +111,7 @@ impl fmt::Display for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Timeout => "the wall limit was reached",
+            Self::Fuel => "the fuel limit was reached",
             Self::Cancelled => "cancelled",
         })
     }

@@ -16,12 +16,13 @@ use super::instance;
 use super::memory::{Finder, reread};
 use super::snapshot::{self, Built, Recipe};
 use super::state::WASM_PAGE;
+use super::stock::{Parts, Stock};
 use super::worker::{Workers, stay_on_worker};
 use crate::capacity::machine_memory;
 use crate::error::OrInternal;
 use crate::progress::{Progress, Step};
 use crate::provision::{self, Cache, Folder, Item, MPL_DATA, PYTHON_LIB, PYTHON_WASM};
-use crate::{Cancel, Capacity, Config, Error, Result};
+use crate::{Cancel, Capacity, Config, Error, Metering, Result};
 
 const RECIPE: Recipe<'static> = Recipe {
     driver: &[
@@ -46,9 +47,13 @@ const SNAPSHOT: &str = "snapshot.blake3";
 /// time and random bytes. How the rest of the calls is answered is no part of it, so that not every change of `files`
 /// and `wasi` costs a build: a snapshot is as good with a host that has been mended since. Nor could a session be mixed
 /// up with another's snapshot by that: a saved one names the snapshot by its content.
-const BUILDERS: [&str; 7] = [
+const BUILDERS: [&str; 11] = [
     include_str!("snapshot.rs"),
     include_str!("guest.rs"),
+    include_str!("metering/calls.rs"),
+    include_str!("metering/bulk.rs"),
+    include_str!("metering/rewrite.rs"),
+    include_str!("../metering.rs"),
     include_str!("clock.rs"),
     include_str!("entropy.rs"),
     include_str!("files/mod.rs"),
@@ -59,10 +64,15 @@ const BUILDERS: [&str; 7] = [
 /// A loaded image, with what runs its instances.
 pub(super) struct Image {
     pub(super) pre: InstancePre<Guest>,
-    pub(super) ticker: Ticker,
+    pub(super) metering: Metering,
+    /// Where epochs interrupt.
+    pub(super) ticker: Option<Ticker>,
     pub(super) workers: Workers,
     pub(super) budget: Arc<Budget>,
-    pub(super) finder: Finder,
+    pub(super) finder: Arc<Finder>,
+    pub(super) stock: Stock,
+    /// How many the stock holds.
+    pub(super) ready: usize,
     pub(super) mounts: Arc<Mounts>,
     /// What names the snapshot's content. A saved session holds only what differs from it.
     pub(super) snapshot: [u8; 32],
@@ -71,14 +81,15 @@ pub(super) struct Image {
 impl Image {
     pub(super) fn open(config: &Config, progress: &Progress, cancel: &Cancel) -> Result<Self> {
         let cache = Cache::open(&config.cache_dir)?;
-        let engine = engine::runner()?;
+        let engine = engine::runner(config.metering)?;
         let wheel = provision::fetch(&provision::PYTHON, config, &cache, progress, cancel)?;
-        let folder = cache
-            .folder(KIND, &key(&engine), WHAT, progress, cancel, |staging| build(&wheel, staging, progress, cancel))?;
-        Self::load(&engine, &wheel, &folder, &config.capacity)
+        let folder = cache.folder(KIND, &key(config.metering, &engine), WHAT, progress, cancel, |staging| {
+            build(config.metering, &wheel, staging, progress, cancel)
+        })?;
+        Self::load(config.metering, &engine, &wheel, &folder, &config.capacity)
     }
 
-    fn load(engine: &Engine, wheel: &Folder, folder: &Folder, capacity: &Capacity) -> Result<Self> {
+    fn load(metering: Metering, engine: &Engine, wheel: &Folder, folder: &Folder, capacity: &Capacity) -> Result<Self> {
         let path = folder.path().join(CODE);
         // SAFETY: `deserialize_file` trusts the file to be what this version of wasmtime wrote, now and while it is
         // mapped. `Cache::folder` has just checked the seal: the file is a regular one of ours in a folder that only
@@ -89,13 +100,19 @@ impl Image {
         let module = module
             .or_internal(format_args!("loading {}", path.display()))
             .map_err(|error| error.advise("remove that folder; the next start builds it anew"))?;
+        let (pre, finder) = (instance::prepare(&module)?, Arc::new(Finder::new()));
+        let (budget, mounts) = (Budget::new(capacity), mounts(wheel));
+        let parts = Parts { pre: pre.clone(), finder: finder.clone(), budget: budget.clone(), mounts: mounts.clone() };
         Ok(Self {
-            pre: instance::prepare(&module)?,
-            ticker: Ticker::start(engine)?,
+            stock: Stock::start(capacity.ready, parts)?,
+            ready: capacity.ready,
+            pre,
+            metering,
+            ticker: (metering == Metering::Wasmtime).then(|| Ticker::start(engine)).transpose()?,
             workers: Workers::new(capacity.workers),
-            budget: Budget::new(capacity),
-            finder: Finder::new(),
-            mounts: mounts(wheel),
+            budget,
+            finder,
+            mounts,
             snapshot: read_hash(&folder.path().join(SNAPSHOT))?,
         })
     }
@@ -129,7 +146,7 @@ fn read_hash(path: &Path) -> Result<[u8; 32]> {
 /// What the sandbox needs, and whether it is there.
 pub(super) fn inventory(config: &Config) -> Result<Vec<Item>> {
     let cache = Cache::inspect(&config.cache_dir)?;
-    let key = key(&engine::runner()?);
+    let key = key(config.metering, &engine::runner(config.metering)?);
     Ok(vec![
         Item::fetched(&cache, config, &provision::PYTHON),
         Item::built(&cache, KIND, &key, WHAT, "programs start from it in a millisecond"),
@@ -139,12 +156,16 @@ pub(super) fn inventory(config: &Config) -> Result<Vec<Item>> {
 /// Whether this version, on this machine, could still use a folder of the cache.
 pub(super) fn keeps(kind: &str, key: &str) -> bool {
     let wheel = provision::PYTHON.place().is_some_and(|place| (place.0, place.1.as_str()) == (kind, key));
-    wheel || kind == KIND && engine::runner().is_ok_and(|engine| self::key(&engine) == key)
+    wheel
+        || kind == KIND
+            && Metering::ALL
+                .into_iter()
+                .any(|metering| engine::runner(metering).is_ok_and(|engine| self::key(metering, &engine) == key))
 }
 
 /// Names all that decides what the image holds. The engine's own hash covers wasmtime's version, its settings, the
 /// target and the processor's features.
-fn key(engine: &Engine) -> String {
+fn key(metering: Metering, engine: &Engine) -> String {
     use std::hash::{Hash, Hasher};
     struct Blake(blake3::Hasher);
     impl Hasher for Blake {
@@ -157,7 +178,7 @@ fn key(engine: &Engine) -> String {
     }
     let mut hasher = Blake(blake3::Hasher::new());
     engine.precompile_compatibility_hash().hash(&mut hasher);
-    (BUILDERS, env!("CARGO_PKG_VERSION"), provision::PYTHON.place(), RECIPE.driver, RECIPE.preload, PREOPENS)
+    (metering, BUILDERS, env!("CARGO_PKG_VERSION"), provision::PYTHON.place(), RECIPE.driver, RECIPE.preload, PREOPENS)
         .hash(&mut hasher);
     hasher.0.finalize().to_hex()[..32].to_owned()
 }
@@ -167,7 +188,7 @@ const BUILD_MEMORY: u64 = 3_000_000_000;
 
 /// Builds the image into `staging`. The compiler cannot be interrupted, so it runs on a thread that a cancel leaves
 /// behind; nothing of what it still makes is used.
-fn build(wheel: &Folder, staging: &Path, progress: &Progress, cancel: &Cancel) -> Result<()> {
+fn build(metering: Metering, wheel: &Folder, staging: &Path, progress: &Progress, cancel: &Cancel) -> Result<()> {
     let doing = "building the Python image";
     if let Some(free) = machine_memory("MemAvailable").filter(|free| *free < BUILD_MEMORY) {
         let text = format!(
@@ -182,7 +203,8 @@ fn build(wheel: &Folder, staging: &Path, progress: &Progress, cancel: &Cancel) -
     let (wheel, code_progress, code_cancel) = (wheel.clone(), progress.clone(), cancel.clone());
     std::thread::spawn(move || {
         let wasm = wheel.path().join(PYTHON_WASM);
-        let built = stay_on_worker(|| snapshot::build(&wasm, mounts(&wheel), &RECIPE, &code_progress, &code_cancel));
+        let built =
+            stay_on_worker(|| snapshot::build(metering, &wasm, mounts(&wheel), &RECIPE, &code_progress, &code_cancel));
         // Nobody listens after a cancel.
         let _ = send.send(built.and_then(|built| built));
     });
@@ -214,8 +236,9 @@ mod tests {
 
     #[test]
     fn the_key_is_the_same_for_the_same_engine_and_fits_a_folder_name() {
-        let key = key(&engine::runner().unwrap());
-        assert_eq!(key, super::key(&engine::runner().unwrap()));
+        let key = key(Metering::Loops, &engine::runner(Metering::Loops).unwrap());
+        assert_eq!(key, super::key(Metering::Loops, &engine::runner(Metering::Loops).unwrap()));
+        assert_ne!(key, super::key(Metering::Wasmtime, &engine::runner(Metering::Wasmtime).unwrap()));
         assert!(key.len() == 32 && key.bytes().all(|byte| byte.is_ascii_hexdigit()));
     }
 }

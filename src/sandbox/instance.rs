@@ -7,11 +7,12 @@ use wasmtime::{ExternType, Global, InstancePre, Memory, Module, Mutability, Stor
 use super::engine::Ticker;
 use super::guest::{Exit, Guest, Stop, World, at_tick};
 use super::memory::{Finder, Pages, Watched};
+use super::metering::{self, COUNTER, Meter};
 use super::output::Printed;
 use super::state::{Machine, WASM_PAGE};
 use super::wire::Inbox;
 use crate::error::OrInternal;
-use crate::{Cancel, Error, Result};
+use crate::{Cancel, Error, Limits, Result};
 
 pub(super) struct Instance {
     pub(super) store: Store<Guest>,
@@ -66,16 +67,22 @@ impl Instance {
         store.limiter(|guest| &mut guest.growth);
         store.epoch_deadline_callback(at_tick);
         store.set_epoch_deadline(1);
-        store.set_fuel(u64::MAX).or_internal("starting Python")?;
         let instance = pre.instantiate(&mut store).or_internal("starting Python")?;
         let memory = instance.get_memory(&mut store, "memory");
         let memory = memory.ok_or("no memory").or_internal("the image is not ours")?;
         store.data_mut().memory = Some(memory);
+        store.data_mut().meter = Meter::of(instance.get_global(&mut store, COUNTER));
+        metering::begin(&mut store, u64::MAX).or_internal("starting Python")?;
         let host_alloc = instance.get_typed_func(&mut store, "host_alloc").or_internal("the image is not ours")?;
         let turn = instance.get_typed_func(&mut store, "turn").or_internal("the image is not ours")?;
         let globals: Vec<_> = instance.exports(&mut store).filter_map(|export| export.into_global()).collect();
         let globals = globals.into_iter().filter(|global| global.ty(&store).mutability() == Mutability::Var).collect();
         Ok(Self { store, instance, memory, globals, watched: None, host_alloc, turn })
+    }
+
+    /// Makes one that was made for nobody that of a session: it has the session's world and limits from now on.
+    pub(super) fn hand_over(&mut self, world: World, limits: &Limits) {
+        self.store.data_mut().hand_over(world, limits);
     }
 
     /// Calls one of the exports that take and return nothing.
@@ -151,10 +158,10 @@ impl Instance {
         wall: Duration,
         fuel: Option<u64>,
         cancel: &Cancel,
-        ticker: &Ticker,
+        ticker: Option<&Ticker>,
     ) -> Result<Turn> {
         let budget = fuel.unwrap_or(u64::MAX);
-        self.store.set_fuel(budget).or_internal("starting a cell")?;
+        metering::begin(&mut self.store, budget).or_internal("starting a cell")?;
         let guest = self.store.data_mut();
         let started = Instant::now();
         guest.watch.deadline = started.checked_add(wall);
@@ -164,7 +171,7 @@ impl Instance {
         let began = guest.world.clock.monotonic(budget);
         guest.inbox.take();
         let returned = {
-            let _running = ticker.running();
+            let _running = ticker.map(Ticker::running);
             self.enter(code)
         };
         let end = match returned {
@@ -172,7 +179,7 @@ impl Instance {
             Err(error) => classify(&error, self.store.data().growth.refused),
         };
         let machine = started.elapsed();
-        let left = self.store.get_fuel().or_internal("counting fuel")?;
+        let left = metering::left(&mut self.store).or_internal("counting fuel")?;
         let guest = self.store.data_mut();
         let ended = guest.world.clock.monotonic(left);
         guest.world.clock.end(left);
@@ -218,6 +225,7 @@ fn classify(error: &wasmtime::Error, memory_refused: bool) -> End {
     match error.downcast_ref::<Stop>() {
         Some(Stop::Timeout) => return End::Timeout,
         Some(Stop::Cancelled) => return End::Cancelled,
+        Some(Stop::Fuel) => return End::Fuel,
         None => {}
     }
     match error.downcast_ref::<Trap>() {
@@ -274,6 +282,7 @@ mod tests {
 
     use super::super::engine;
     use super::*;
+    use crate::Metering;
 
     /// A module that exports one global.
     fn module(kind: encoder::ValType, mutable: bool, value: &encoder::ConstExpr) -> Module {
@@ -283,7 +292,7 @@ mod tests {
         exports.export("state", encoder::ExportKind::Global, 0);
         let mut module = encoder::Module::new();
         module.section(&globals).section(&exports);
-        Module::new(&engine::runner().unwrap(), module.finish()).unwrap()
+        Module::new(&engine::runner(Metering::default()).unwrap(), module.finish()).unwrap()
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod guest;
 mod image;
 mod instance;
 mod memory;
+mod metering;
 mod options;
 mod outcome;
 mod output;
@@ -24,6 +25,7 @@ mod scratch;
 mod session;
 mod snapshot;
 mod state;
+mod stock;
 mod verdict;
 mod visit;
 mod wasi;
@@ -66,6 +68,11 @@ impl Python {
     /// Whether this version could still use a folder of the cache.
     pub(crate) fn keeps(kind: &str, key: &str) -> bool {
         image::keeps(kind, key)
+    }
+
+    /// Waits until [`Capacity::ready`](crate::Capacity::ready) interpreters are ready to be taken.
+    pub fn wait_ready(&self) {
+        self.0.stock.wait(self.0.ready);
     }
 
     /// A fresh interpreter with an empty `/work`. It is started by its first cell.

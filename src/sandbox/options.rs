@@ -6,7 +6,7 @@ use super::clock::{Clock, nanoseconds};
 use super::entropy::Entropy;
 use super::files::tree::Quota;
 use super::wire::MAX_DISPLAY;
-use crate::Limits;
+use crate::{Limits, Metering};
 
 /// How a session starts.
 #[non_exhaustive]
@@ -88,22 +88,23 @@ impl SessionOptions {
     }
 
     /// The time and the random source of a session that begins.
-    pub(super) fn time_and_entropy(&self) -> (Clock, Entropy) {
+    pub(super) fn time_and_entropy(&self, metering: Metering) -> (Clock, Entropy) {
         match self.deterministic {
             None => (Clock::real(0), Entropy::System),
-            Some(seed) => (Clock::counted(0), Entropy::seeded(seed, 0)),
+            Some(seed) => (Clock::counted(metering, 0), Entropy::seeded(seed, 0)),
         }
     }
 
-    /// The machine's time and the fuel that a cell may use. In a deterministic session fuel alone decides, one unit a
-    /// nanosecond unless it has a limit of its own; the machine's time only ends what takes far longer than it counts.
-    pub(super) fn allowed(&self) -> (Duration, Option<u64>) {
+    /// The machine's time and the fuel that a cell may use. In a deterministic session fuel alone decides, as much as its
+    /// time is worth unless it has a limit of its own; the machine's time only ends what takes far longer than it counts.
+    pub(super) fn allowed(&self, metering: Metering) -> (Duration, Option<u64>) {
         let Limits { wall, fuel, .. } = self.limits;
         match self.deterministic {
             None => (wall, fuel),
-            Some(_) => {
-                (wall.saturating_mul(3).saturating_add(Duration::from_secs(1)), Some(fuel.unwrap_or(nanoseconds(wall))))
-            }
+            Some(_) => (
+                wall.saturating_mul(3).saturating_add(Duration::from_secs(1)),
+                Some(fuel.unwrap_or(nanoseconds(wall) / metering.nanoseconds())),
+            ),
         }
     }
 }

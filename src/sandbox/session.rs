@@ -62,7 +62,7 @@ impl Session {
             return Err(Error::usage("cells that fail cannot be undone without undo").advise("start it with undo"));
         }
         let place = image.budget.place()?;
-        let (clock, entropy) = options.time_and_entropy();
+        let (clock, entropy) = options.time_and_entropy(image.metering);
         let files = Files::new(image.mounts.clone(), options.quota(), options.limits.open_files, clock.wall(0));
         let world = World { files, clock, entropy };
         Ok(Self {
@@ -196,7 +196,7 @@ impl Session {
         self.go_back(state);
         self.before = None;
         let options = self.options.clone();
-        self.body.world_mut().adopt(&options);
+        self.body.world_mut().adopt(&options, self.image.metering);
         self.charge_files();
         Ok(())
     }
@@ -241,7 +241,7 @@ impl Session {
         let mut session = Self::new(image.clone(), options)?;
         session.go_back(state);
         let options = session.options.clone();
-        session.body.world_mut().adopt(&options);
+        session.body.world_mut().adopt(&options, image.metering);
         session.charge_files();
         Ok(session)
     }
@@ -271,7 +271,7 @@ impl Session {
     /// # Errors
     /// The sandbox's own failures; the interpreter is gone then too.
     pub fn finish(&mut self, cancel: &Cancel) -> Result<Option<Outcome>> {
-        let (wall, fuel) = left(&self.options, self.spent);
+        let (wall, fuel) = left(&self.options, self.image.metering, self.spent);
         if !self.body.has_run() || wall.is_zero() || fuel == Some(0) || cancel.is_cancelled() {
             self.restart();
             return Ok(None);
@@ -378,7 +378,7 @@ impl Session {
     /// cancelled before its turn: then the session is as it was. An interpreter that lives is the caller's to put back;
     /// until then, and after an error, the session rests where it was before the call.
     fn visit(&mut self, code: String, keep: bool, cancel: &Cancel) -> Result<Option<Called>> {
-        let (wall, fuel) = left(&self.options, self.spent);
+        let (wall, fuel) = left(&self.options, self.image.metering, self.spent);
         let mut bindings = self.bindings.clone();
         if !self.pending.is_empty() {
             Arc::make_mut(&mut bindings).extend(self.pending.clone());
@@ -455,7 +455,7 @@ impl Session {
         Outcome {
             status: Status::Cancelled,
             usage: Usage {
-                metering: "wasmtime",
+                metering: self.image.metering.name(),
                 memory_bytes: self.image.memory_bytes(),
                 scratch_bytes: self.tree().used().bytes,
                 ..Usage::default()
@@ -476,12 +476,12 @@ impl Session {
             displays: turn.inbox.displays,
             error: (status == Status::Error).then(|| turn.inbox.error.unwrap_or_else(unreported)),
             exit_code,
-            limit: limit(status, &self.options, self.spent, memory_bytes),
+            limit: limit(status, &self.options, self.image.metering, self.spent, memory_bytes),
             files,
             usage: Usage {
                 wall: turn.wall,
                 fuel: turn.fuel,
-                metering: "wasmtime",
+                metering: self.image.metering.name(),
                 memory_bytes,
                 scratch_bytes: self.tree().used().bytes,
             },

@@ -1,6 +1,6 @@
 //! From the wheel's `python.wasm` to machine code of an interpreter that has already started and imported.
 //!
-//! instrument → compile → instantiate → preload → snapshot → instrument again → compile again. The first two and the
+//! (count →) instrument → compile → instantiate → preload → snapshot → instrument again → compile again. The first two and the
 //! snapshot are wizer's; the second instrumentation exports the stack pointer, so that a session's state can be read
 //! and restored. Both compilations share a store of compiled functions: all but a few are the same in both.
 
@@ -27,9 +27,10 @@ use super::files::tree::Quota;
 use super::files::{Files, Mounts, PREOPENS};
 use super::guest::{Guest, World};
 use super::instance::{self, End, Instance};
+use super::metering;
 use crate::error::OrInternal;
 use crate::progress::{Progress, Step, Unit};
-use crate::{Cancel, Capacity, Error, Limits, Result};
+use crate::{Cancel, Capacity, Error, Limits, Metering, Result};
 
 /// What the preloaded interpreter may take of memory, time and files; all of it is far more than it needs.
 const MEMORY: u64 = 1 << 30;
@@ -58,6 +59,7 @@ pub(super) struct Built {
 
 /// Builds the image. Must run on a worker thread, for its stack.
 pub(super) fn build(
+    metering: Metering,
     wasm: &Path,
     mounts: Arc<Mounts>,
     recipe: &Recipe<'_>,
@@ -65,11 +67,15 @@ pub(super) fn build(
     cancel: &Cancel,
 ) -> Result<Built> {
     let functions = Arc::new(FunctionStore { progress: progress.clone(), ..FunctionStore::default() });
-    let engine = engine::compiler(functions.clone())?;
+    let engine = engine::compiler(metering, functions.clone())?;
 
     // Everything of the first compilation is gone before the second begins: together they would need gigabytes.
     let snapshot = {
         let wasm = std::fs::read(wasm).or_internal(format_args!("reading {}", wasm.display()))?;
+        let wasm = match metering {
+            Metering::Loops => metering::rewrite(&wasm)?,
+            Metering::Wasmtime => wasm,
+        };
         let mut wizer = Wizer::new();
         wizer.init_func("wizer.initialize").keep_init_func(true);
         let (context, instrumented) = wizer.instrument(&wasm).or_internal("instrumenting Python")?;
@@ -79,7 +85,7 @@ pub(super) fn build(
         drop(instrumented);
         cancel.check()?;
         progress.during("starting Python and importing what programs reach for", None, || {
-            let instance = preloaded(&engine, &module, mounts, recipe, cancel)?;
+            let instance = preloaded(metering, &engine, &module, mounts, recipe, cancel)?;
             take(&wizer, &context, instance)
         })?
     };
@@ -100,13 +106,14 @@ pub(super) fn build(
 
 /// An interpreter that has started and run the recipe.
 fn preloaded(
+    metering: Metering,
     engine: &Engine,
     module: &Module,
     mounts: Arc<Mounts>,
     recipe: &Recipe<'_>,
     cancel: &Cancel,
 ) -> Result<Instance> {
-    let clock = Clock::counted(0);
+    let clock = Clock::counted(metering, 0);
     let files = Files::new(mounts, QUOTA, OPEN_FILES, clock.wall(0));
     let world = World { files, clock, entropy: Entropy::seeded(SEED, 0) };
     let memory = MemoryCap::new(MEMORY, Budget::new(&Capacity::default().memory(MEMORY)).charge());
@@ -114,7 +121,7 @@ fn preloaded(
     let mut instance = Instance::new(&instance::prepare(module)?, guest)?;
     instance.call("_initialize")?;
     instance.call("wizer.initialize")?;
-    let ticker = Ticker::start(engine)?;
+    let ticker = (metering == Metering::Wasmtime).then(|| Ticker::start(engine)).transpose()?;
     let sources: BTreeMap<&str, &str> = recipe.driver.iter().copied().collect();
     let sources = json!(sources).to_string();
     let text = format!(
@@ -123,7 +130,7 @@ fn preloaded(
         PREOPENS.len()
     );
     let code = format!("exec({}, {{}})", literal(&text));
-    let turn = instance.turn(&code, WALL, None, cancel, &ticker)?;
+    let turn = instance.turn(&code, WALL, None, cancel, ticker.as_ref())?;
     match turn.end {
         End::Returned(0) => Ok(instance),
         End::Cancelled => Err(Error::cancelled()),
@@ -140,7 +147,10 @@ pub(super) fn literal(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// The module that starts where `instance` stands, without its custom sections: nobody reads names, and they are 14 MB.
+/// How the custom section begins that the compiler reads: with the length of its name.
+const BRANCH_HINTS: &[u8] = b"\x19metadata.code.branch_hint";
+
+/// The module that starts where `instance` stands, without the custom sections that nobody reads: names are 14 MB.
 fn take(wizer: &Wizer, context: &ModuleContext<'_>, mut instance: Instance) -> Result<Vec<u8>> {
     let wasm = {
         let mut state = State(&mut instance);
@@ -151,7 +161,8 @@ fn take(wizer: &Wizer, context: &ModuleContext<'_>, mut instance: Instance) -> R
     for payload in Parser::new(0).parse_all(&wasm) {
         let payload = payload.or_internal("reading the snapshot")?;
         match payload.as_section() {
-            Some((0, _)) | None => {}
+            Some((0, range)) if !wasm[range.clone()].starts_with(BRANCH_HINTS) => {}
+            None => {}
             Some((id, range)) => {
                 stripped.section(&RawSection { id, data: &wasm[range] });
             }

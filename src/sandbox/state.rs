@@ -18,7 +18,7 @@ use super::memory::{Pages, Run};
 use super::options::SessionOptions;
 use super::saved::{self, Bounds, Deterministic, Head, Saved};
 use super::scratch::Scratch;
-use crate::{Error, Limits, Result};
+use crate::{Error, Limits, Metering, Result};
 
 /// Wasm counts memory in these.
 pub(super) const WASM_PAGE: u64 = 64 << 10;
@@ -173,7 +173,9 @@ impl State {
         };
         let (clock, entropy) = match &head.deterministic {
             None => (Clock::real(head.age), Entropy::System),
-            Some(Deterministic { seed, drawn }) => (Clock::counted(head.age), Entropy::seeded(*seed, *drawn)),
+            Some(Deterministic { seed, drawn }) => {
+                (Clock::counted(image.metering, head.age), Entropy::seeded(*seed, *drawn))
+            }
         };
         options.deterministic = head.deterministic.map(|saved| saved.seed).or(options.deterministic);
         options.args = head.args;
@@ -243,13 +245,13 @@ fn tree(quota: Quota, next: u32, entries: Vec<saved::Entry>, contents: &[u8]) ->
 
 impl World {
     /// Takes on the limits on files of a session, and its kind of time and random bytes. Time goes on from where it is.
-    pub(super) fn adopt(&mut self, options: &SessionOptions) {
+    pub(super) fn adopt(&mut self, options: &SessionOptions, metering: Metering) {
         self.files.set_limits(options.quota(), options.limits.open_files);
         if self.clock.is_counted() != options.deterministic.is_some() {
             let lived = self.clock.monotonic(0);
             (self.clock, self.entropy) = match options.deterministic {
                 None => (Clock::real(lived), Entropy::System),
-                Some(seed) => (Clock::counted(lived), Entropy::seeded(seed, 0)),
+                Some(seed) => (Clock::counted(metering, lived), Entropy::seeded(seed, 0)),
             };
         }
     }

@@ -6,6 +6,7 @@ use super::instance::End;
 use super::options::SessionOptions;
 use super::outcome::{CellError, LimitHit, Status, Truncated};
 use super::output::Printed;
+use crate::Metering;
 
 /// What a cell and its exit handlers have used together of the limits that they share.
 #[derive(Clone, Copy, Default)]
@@ -32,16 +33,22 @@ pub(super) fn status(end: &End, exit: Option<i32>) -> (Status, Option<i32>) {
 }
 
 /// What is left of it.
-pub(super) fn left(options: &SessionOptions, spent: Spent) -> (Duration, Option<u64>) {
-    let (wall, fuel) = options.allowed();
+pub(super) fn left(options: &SessionOptions, metering: Metering, spent: Spent) -> (Duration, Option<u64>) {
+    let (wall, fuel) = options.allowed(metering);
     (wall.saturating_sub(spent.machine), fuel.map(|fuel| fuel.saturating_sub(spent.fuel)))
 }
 
-pub(super) fn limit(status: Status, options: &SessionOptions, spent: Spent, memory: u64) -> Option<LimitHit> {
+pub(super) fn limit(
+    status: Status,
+    options: &SessionOptions,
+    metering: Metering,
+    spent: Spent,
+    memory: u64,
+) -> Option<LimitHit> {
     let Spent { machine, fuel } = spent;
-    let (wall, operators) = options.allowed();
+    let (wall, units) = options.allowed(metering);
     // Every count here is far below 2^53, where an f64 is still exact.
-    #[expect(clippy::cast_precision_loss, reason = "a count of operators or bytes, below 2^53")]
+    #[expect(clippy::cast_precision_loss, reason = "a count of fuel or bytes, below 2^53")]
     let float = |count: u64| count as f64;
     match status {
         Status::Timeout => {
@@ -50,8 +57,8 @@ pub(super) fn limit(status: Status, options: &SessionOptions, spent: Spent, memo
         Status::Fuel => Some(LimitHit {
             name: "fuel",
             used: float(fuel),
-            allowed: float(operators.unwrap_or(fuel)),
-            unit: "operators",
+            allowed: float(units.unwrap_or(fuel)),
+            unit: metering.unit(),
         }),
         Status::Memory => {
             Some(LimitHit { name: "memory", used: float(memory), allowed: float(options.limits.memory), unit: "bytes" })
@@ -106,15 +113,15 @@ mod tests {
         let limits = Limits::default().wall(Duration::from_secs(3));
         let real = SessionOptions::new(limits.clone());
         let spent = Spent { machine: Duration::from_secs(1), fuel: 7 };
-        assert_eq!(left(&real, spent), (Duration::from_secs(2), None));
+        assert_eq!(left(&real, Metering::Wasmtime, spent), (Duration::from_secs(2), None));
         let real = SessionOptions::new(limits.clone().fuel(10));
-        assert_eq!(left(&real, spent), (Duration::from_secs(2), Some(3)));
+        assert_eq!(left(&real, Metering::Wasmtime, spent), (Duration::from_secs(2), Some(3)));
         let counted = SessionOptions::new(limits.clone()).deterministic(1);
-        assert_eq!(left(&counted, spent), (Duration::from_secs(9), Some(2_999_999_993)));
+        assert_eq!(left(&counted, Metering::Wasmtime, spent), (Duration::from_secs(9), Some(2_999_999_993)));
         let counted = SessionOptions::new(limits.fuel(5)).deterministic(1);
-        assert_eq!(left(&counted, spent), (Duration::from_secs(9), Some(0)));
+        assert_eq!(left(&counted, Metering::Wasmtime, spent), (Duration::from_secs(9), Some(0)));
         let endless = SessionOptions::new(Limits::default().wall(Duration::MAX)).deterministic(1);
-        assert_eq!(left(&endless, Spent::default()), (Duration::MAX, Some(u64::MAX)));
+        assert_eq!(left(&endless, Metering::Wasmtime, Spent::default()), (Duration::MAX, Some(u64::MAX)));
     }
 
     #[test]
@@ -122,7 +129,7 @@ mod tests {
         let limits = Limits::default().wall(Duration::from_secs(2));
         let spent = Spent { machine: Duration::from_secs(7), fuel: 5 };
         let told = |status, options: &SessionOptions| {
-            let hit = limit(status, options, spent, 0).unwrap();
+            let hit = limit(status, options, Metering::Wasmtime, spent, 0).unwrap();
             (hit.name, hit.used, hit.allowed, hit.unit)
         };
         let (real, counted) = (SessionOptions::new(limits.clone()), SessionOptions::new(limits).deterministic(1));

@@ -15,7 +15,7 @@ use super::state::Interpreter;
 use crate::{Cancel, Error, Limits, Result};
 
 /// What our own part of a start may take; it needs well under a millisecond.
-const START: Duration = Duration::from_secs(10);
+pub(super) const START: Duration = Duration::from_secs(10);
 
 /// What a session consists of between two cells, besides names and counters.
 pub(super) enum Body {
@@ -114,9 +114,22 @@ impl Visit {
         let mut instance = match body {
             Body::Live(instance) => instance,
             Body::Resting { interpreter, world } => {
-                let memory = MemoryCap::new(limits.memory, image.budget.charge());
-                let mut instance = Box::new(Instance::new(&image.pre, Guest::new(world, memory, &limits))?);
-                instance.show_fresh(&image.finder);
+                let ready = match interpreter {
+                    Interpreter::Fresh | Interpreter::Lost if !world.clock.is_counted() => image.stock.take(),
+                    _ => None,
+                };
+                let mut instance = match ready {
+                    Some(mut instance) => {
+                        instance.hand_over(world, &limits);
+                        instance
+                    }
+                    None => {
+                        let memory = MemoryCap::new(limits.memory, image.budget.charge());
+                        let instance = Instance::new(&image.pre, Guest::new(world, memory, &limits))?;
+                        instance.show_fresh(&image.finder);
+                        Box::new(instance)
+                    }
+                };
                 match interpreter {
                     Interpreter::Kept(kept) => {
                         instance.resume(&kept.machine)?;
@@ -127,8 +140,13 @@ impl Visit {
                     // Nothing of the guest's has run, so the limits of a cell need not cover it.
                     Interpreter::Fresh | Interpreter::Lost => {
                         let start = start.unwrap_or_else(|| "{}".to_owned());
-                        let turn =
-                            instance.turn(&driver("start", &start), START, None, &Cancel::new(), &image.ticker)?;
+                        let turn = instance.turn(
+                            &driver("start", &start),
+                            START,
+                            None,
+                            &Cancel::new(),
+                            image.ticker.as_ref(),
+                        )?;
                         prepared(&turn, start.len())?;
                     }
                 }
@@ -140,7 +158,7 @@ impl Visit {
         // These run what cells may have changed, so they are part of the cell in all that is limited.
         for (function, settings) in calls {
             let left = wall.saturating_sub(began.elapsed());
-            let turn = instance.turn(&driver(function, &settings), left, fuel, &cancel, &image.ticker)?;
+            let turn = instance.turn(&driver(function, &settings), left, fuel, &cancel, image.ticker.as_ref())?;
             fuel = fuel.map(|fuel| fuel.saturating_sub(turn.fuel));
             match turn.end {
                 End::Returned(0) => {}
@@ -149,7 +167,7 @@ impl Visit {
                 _ => prepared(&turn, settings.len())?,
             }
         }
-        let turn = instance.turn(&code, wall.saturating_sub(began.elapsed()), fuel, &cancel, &image.ticker)?;
+        let turn = instance.turn(&code, wall.saturating_sub(began.elapsed()), fuel, &cancel, image.ticker.as_ref())?;
         let memory_bytes = instance.memory_bytes();
         let instance = turn.end.is_alive().then_some(instance);
         Ok(Called { turn, instance, memory_bytes })
@@ -157,7 +175,7 @@ impl Visit {
 }
 
 /// The line of Python that calls one of the driver's functions with a JSON text.
-fn driver(function: &str, settings: &str) -> String {
+pub(super) fn driver(function: &str, settings: &str) -> String {
     format!("__import__('_slm_cell').{function}({})", literal(settings))
 }
 

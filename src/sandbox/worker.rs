@@ -271,6 +271,11 @@ fn on_worker<R>(work: impl FnOnce() -> R) -> R {
     result
 }
 
+/// A worker thread that belongs to nobody's cells.
+pub(super) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<thread::JoinHandle<()>> {
+    worker().name(name.to_owned()).spawn(|| on_worker(work)).or_internal("starting a thread for Python")
+}
+
 /// Runs `work` on a new worker thread and waits: for callers that run many cells and want no hand-over between them.
 /// It is the caller's thread, and counts against no bound.
 pub(super) fn stay_on_worker<R: Send>(work: impl FnOnce() -> R + Send) -> Result<R> {

@@ -8,16 +8,20 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use slm_code_interpreter::frontend::json;
-use slm_code_interpreter::{Cancel, Config, Limits, Overrides, Progress, Python, Session, SessionOptions};
+use slm_code_interpreter::{Cancel, Config, Limits, Metering, Overrides, Progress, Python, Session, SessionOptions};
 
 const SEED: u64 = 7;
 const RUNS: usize = 5;
 
-fn python() -> &'static Python {
-    static PYTHON: OnceLock<Python> = OnceLock::new();
-    PYTHON.get_or_init(|| {
-        let config = Config::resolve(Overrides::default()).expect("the settings");
-        Python::open(&config, &Progress::default(), &Cancel::new()).expect("the image")
+/// One for each metering.
+fn pythons() -> &'static [Python; 2] {
+    static PYTHONS: OnceLock<[Python; 2]> = OnceLock::new();
+    PYTHONS.get_or_init(|| {
+        Metering::ALL.map(|metering| {
+            let overrides = Overrides { metering: Some(metering), ..Overrides::default() };
+            let config = Config::resolve(overrides).expect("the settings");
+            Python::open(&config, &Progress::default(), &Cancel::new()).expect("the image")
+        })
     })
 }
 
@@ -51,8 +55,8 @@ fn outcomes(session: &mut Session, cells: &[String]) -> Vec<String> {
     texts
 }
 
-fn run(seed: u64, cells: &[String]) -> Vec<String> {
-    outcomes(&mut python().session(options(seed)).expect("a session"), cells)
+fn run(python: &Python, seed: u64, cells: &[String]) -> Vec<String> {
+    outcomes(&mut python.session(options(seed)).expect("a session"), cells)
 }
 
 /// The first line in which two texts differ, for a message that can be read.
@@ -71,10 +75,12 @@ fn the_same_seed_gives_the_same_bytes() {
     assert!(programs.len() >= 30, "only {} programs", programs.len());
     assert!(programs.iter().filter(|(_, cells)| cells.len() > 1).count() >= 8);
     let mut wrong = Vec::new();
-    for (name, cells) in &programs {
-        let first = run(SEED, cells);
-        let differs = (1..RUNS).find_map(|_| difference(&first, &run(SEED, cells)));
-        wrong.extend(differs.map(|lines| format!("{name}: {lines}")));
+    for (python, metering) in pythons().iter().zip(Metering::ALL) {
+        for (name, cells) in &programs {
+            let first = run(python, SEED, cells);
+            let differs = (1..RUNS).find_map(|_| difference(&first, &run(python, SEED, cells)));
+            wrong.extend(differs.map(|lines| format!("{name}, {metering}: {lines}")));
+        }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -94,7 +100,8 @@ fn another_seed_gives_other_numbers() {
     ];
     for cell in code {
         let cells = [cell.to_owned()];
-        let drawn: BTreeSet<String> = [0, 1, SEED, u64::MAX].iter().map(|seed| run(*seed, &cells).remove(0)).collect();
+        let drawn = [0, 1, SEED, u64::MAX].iter().map(|seed| run(&pythons()[0], *seed, &cells).remove(0));
+        let drawn: BTreeSet<String> = drawn.collect();
         assert_eq!(drawn.len(), 4, "{cell}: {drawn:?}");
     }
 }
@@ -103,11 +110,11 @@ fn another_seed_gives_other_numbers() {
 fn a_saved_and_loaded_session_goes_on_with_the_same_bytes() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("session");
-    let mut wrong = Vec::new();
+    let (mut wrong, python) = (Vec::new(), &pythons()[0]);
     for (name, cells) in programs().iter().filter(|(_, cells)| cells.len() > 1) {
-        let plain = run(SEED, cells);
+        let plain = run(python, SEED, cells);
         for at in 1..cells.len() {
-            let mut session = python().session(options(SEED)).expect("a session");
+            let mut session = python.session(options(SEED)).expect("a session");
             let mut resumed = Vec::new();
             for cell in &cells[..at] {
                 let outcome = session.exec(cell, &Cancel::new()).expect("an outcome");
@@ -115,7 +122,7 @@ fn a_saved_and_loaded_session_goes_on_with_the_same_bytes() {
             }
             session.save(&path).expect("it can be saved");
             drop(session);
-            let mut session = Session::load(python(), &path, options(SEED)).expect("it can be loaded");
+            let mut session = Session::load(python, &path, options(SEED)).expect("it can be loaded");
             resumed.extend(outcomes(&mut session, &cells[at..]));
             wrong.extend(difference(&plain, &resumed).map(|lines| format!("{name}, saved after cell {at}: {lines}")));
         }
@@ -131,7 +138,7 @@ fn ordinary_runs_differ() {
     for (name, cells) in programs() {
         let mut printed = BTreeSet::new();
         for _ in 0..2 {
-            let mut session = python().session(plain.clone()).expect("a session");
+            let mut session = pythons()[0].session(plain.clone()).expect("a session");
             let outcomes = cells.iter().map(|cell| session.exec(cell, &Cancel::new()).expect("an outcome"));
             let texts: Vec<String> = outcomes.map(|outcome| format!("{}{:?}", outcome.stdout, outcome.files)).collect();
             printed.insert(texts);

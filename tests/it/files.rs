@@ -343,8 +343,8 @@ fn fuel_is_the_time_limit_of_a_deterministic_session() {
     let ends: Vec<_> = (0..2).map(|_| exec(&mut session, "while True: pass")).collect();
     for end in &ends {
         let limit = end.limit.as_ref().expect("a limit");
-        assert_eq!((end.status, limit.name, limit.allowed), (Status::Fuel, "fuel", 20_000_000.0));
-        assert_eq!((end.usage.wall, end.usage.fuel), (Duration::from_millis(20), 20_000_000));
+        assert_eq!((end.status, limit.name, limit.allowed), (Status::Fuel, "fuel", 4_000_000.0));
+        assert_eq!((end.usage.wall, end.usage.fuel), (Duration::from_millis(20), 4_000_000));
     }
     let outcome = run(&mut session, "import time; time.sleep(3600); print(round(time.monotonic()) // 3600)");
     assert_eq!(outcome.stdout, "1\n", "what was stopped never happened");

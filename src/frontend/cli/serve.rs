@@ -9,6 +9,9 @@ use super::{Context, exit, interrupt};
 use crate::Result;
 use crate::frontend::http;
 
+/// Interpreters that wait for requests: one is made anew while another is in use.
+const READY: usize = 2;
+
 /// Serve the interpreter over HTTP on this machine, until Ctrl-C
 ///
 /// GET /status, POST /execute {"instruction": "…"}, POST /v1/exec {"code": "…", "limits": {…}, "deterministic": true}.
@@ -26,7 +29,8 @@ pub struct Serve {
 
 impl Serve {
     pub fn execute(self, context: &Context) -> Result<u8> {
-        let config = context.config()?;
+        let mut config = context.config()?;
+        config.capacity = config.capacity.ready(READY);
         let (stop, stopped) = watch::channel(false);
         interrupt::on_first(move || {
             stop.send_replace(true);

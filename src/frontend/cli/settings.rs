@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::Overrides;
+use crate::{Metering, Overrides};
 
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Settings")]
@@ -63,6 +63,11 @@ pub struct Settings {
     /// The default model's wheel, already at hand [env: SLM_CODE_INTERPRETER_MODEL_WHEEL]
     #[arg(long, global = true, value_name = "FILE", display_order = 111)]
     pub model_wheel: Option<PathBuf>,
+
+    /// How programs are counted and interrupted: loops, or wasmtime, the slower reference. Each has an image of its
+    /// own, built at its first use [env: SLM_CODE_INTERPRETER_METERING] [default: loops]
+    #[arg(long, global = true, value_name = "NAME", display_order = 112)]
+    pub metering: Option<Metering>,
 }
 
 impl Settings {
@@ -79,6 +84,7 @@ impl Settings {
             model_wheel: self.model_wheel.clone(),
             // An absent flag says nothing: the environment may still ask for it.
             offline: self.offline.then_some(true),
+            metering: self.metering,
         }
     }
 

@@ -35,6 +35,7 @@ impl Place {
             python_wheel: None,
             onnxruntime: None,
             model_wheel: None,
+            metering: crate::Metering::default(),
             offline: false,
             capacity: crate::Capacity::default(),
         };

@@ -111,7 +111,7 @@ mod tests {
         }
         let mut module = Encoded::new();
         module.section(&memories).section(&exports).section(&data);
-        let engine = engine::runner().unwrap();
+        let engine = engine::runner(crate::Metering::default()).unwrap();
         let module = Module::new(&engine, module.finish()).unwrap();
         let mut store = Store::new(&engine, ());
         let memory = Instance::new(&mut store, &module, &[]).unwrap().get_memory(&mut store, "memory").unwrap();

@@ -1,4 +1,4 @@
-//! WASI preview 1 and `host.call`: all that the image imports, and so all that a guest can ask of the host.
+//! WASI preview 1, `host.call` and the refill of the counter: all that the image imports, and so all that a guest can ask of the host.
 //!
 //! Every call ends within a few milliseconds or looks at the cell's deadline and cancel handle while it works, and
 //! allocates nothing in proportion to a number of the guest's. Where fuel is the only time limit, calls that move bytes
@@ -18,6 +18,7 @@ use wasmtime::{Caller, Engine, Linker};
 use super::files::Files;
 use super::files::errno::Errno;
 use super::guest::{Guest, Stop};
+use super::metering;
 
 type Result<T, E = wasmtime::Error> = std::result::Result<T, E>;
 
@@ -27,11 +28,11 @@ struct Call<'a> {
     guest: &'a mut Guest,
     /// The fuel that is left, where the clock depends on it.
     left: u64,
-    /// What the call's work is worth in fuel. An operator takes about as long as moving 8 bytes.
+    /// What the call's work is worth, in operators. One takes about as long as moving 8 bytes.
     cost: u64,
 }
 
-/// Bytes that are moved for one unit of fuel.
+/// Bytes whose move is worth one operator.
 const MOVED: u64 = 8;
 
 impl Call<'_> {
@@ -141,6 +142,7 @@ pub(super) fn linker(engine: &Engine) -> Result<Linker<Guest>> {
     }
     linker.func_wrap("wasi_snapshot_preview1", "proc_exit", process::proc_exit)?;
     linker.func_wrap("host", "call", host::call)?;
+    linker.func_wrap(metering::REFILL.0, metering::REFILL.1, metering::refill)?;
     Ok(linker)
 }
 
@@ -154,15 +156,15 @@ fn answer(caller: Caller<'_, Guest>, work: impl FnOnce(&mut Call<'_>) -> Done) -
 }
 
 fn with_call<T>(mut caller: Caller<'_, Guest>, work: impl FnOnce(&mut Call<'_>) -> T) -> Result<T> {
-    let left = if caller.data().world.clock.is_counted() { caller.get_fuel()? } else { 0 };
+    let left = if caller.data().world.clock.is_counted() { metering::left(&mut caller)? } else { 0 };
     let memory = caller.data().memory.ok_or_else(|| wasmtime::Error::msg("a call before the interpreter was there"))?;
     let (bytes, guest) = memory.data_and_store_mut(&mut caller);
     let mut call = Call { memory: Memory(bytes), guest, left, cost: 0 };
     let done = work(&mut call);
     let cost = call.cost;
     if cost > 0 && caller.data().world.clock.is_bounded() {
-        // With nothing left the guest ends at its next look at the fuel.
-        caller.set_fuel(left.saturating_sub(cost))?;
+        let cost = caller.data().world.clock.units(cost);
+        metering::charge(&mut caller, cost)?;
     }
     Ok(done)
 }

@@ -44,7 +44,8 @@ impl Machine {
         let mounts = Arc::new(Mounts::new(PathBuf::from("absent"), PathBuf::from("absent")));
         let quota = Quota { bytes: 100_000, entries: 20, depth: 4 };
         let files = Files::new(mounts, quota, 8, 0);
-        let world = World { files, clock: Clock::counted(0), entropy: Entropy::seeded(7, 0) };
+        let world =
+            World { files, clock: Clock::counted(crate::Metering::Wasmtime, 0), entropy: Entropy::seeded(7, 0) };
         Self { memory: vec![0; MEMORY], guest: guest(world), cost: 0 }
     }
 

@@ -48,11 +48,16 @@ fn programs() -> Vec<Program> {
 /// Runs one of this binary's ignored tests in a process of its own, with an empty temporary folder and an environment
 /// that no guest may see. What it printed, and what it left in the folder.
 #[track_caller]
-fn alone(test: &str, share: &str) -> (String, Vec<PathBuf>) {
+fn alone(test: &str, share: &str, environment: &[(&str, &str)]) -> (String, Vec<PathBuf>) {
     let temporary = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let mut child = Command::new(std::env::current_exe().expect("this binary"));
     child.args([test, "--exact", "--ignored", "--nocapture", "--test-threads=1"]);
-    child.envs(GIVE_BACK).env(SHARE, share).env("TMPDIR", temporary.path()).env("SBX_CANARY", "leakme");
+    child
+        .envs(GIVE_BACK)
+        .envs(environment.iter().copied())
+        .env(SHARE, share)
+        .env("TMPDIR", temporary.path())
+        .env("SBX_CANARY", "leakme");
     let child = child.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a child");
     let done = wait(child, HANG);
     assert_eq!(done.code, Some(0), "{}\n{}", done.stdout, done.stderr);
@@ -62,21 +67,35 @@ fn alone(test: &str, share: &str) -> (String, Vec<PathBuf>) {
 
 #[test]
 fn every_program_is_contained() {
+    contained("cases.md", &[]);
+}
+
+/// Time and memory are what another metering could let slip.
+#[test]
+fn the_reference_metering_bounds_time_and_memory_as_well() {
+    contained("cases-wasmtime.md", &[("SLM_CODE_INTERPRETER_METERING", "wasmtime"), (ONLY, "T,M")]);
+}
+
+/// Runs the programs that `environment` asks for and writes the table of them.
+#[track_caller]
+fn contained(table: &str, environment: &[(&str, &str)]) {
     ready();
     let shares = std::thread::scope(|scope| {
-        let children = ["0/2", "1/2"].map(|share| scope.spawn(move || alone("cases::runs_a_share", share)));
+        let children =
+            ["0/2", "1/2"].map(|share| scope.spawn(move || alone("cases::runs_a_share", share, environment)));
         children.map(|child| child.join().expect("a share of the programs"))
     });
     let mut rows: Vec<table::Row> = shares.iter().flat_map(|(printed, _)| table::Row::all_in(printed)).collect();
     rows.sort_by(|a, b| a.name.cmp(&b.name));
     let text = table::render(&rows);
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("cases.md");
-    std::fs::write(&path, &text).expect("target/cases.md");
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name(table);
+    std::fs::write(&path, &text).expect("the table in target");
     println!("{text}");
 
     let ran: BTreeSet<&str> = rows.iter().map(|row| row.name.as_str()).collect();
-    let all = programs();
-    let missing: Vec<_> = runner::chosen(&all).map(|p| p.name.as_str()).filter(|name| !ran.contains(name)).collect();
+    let (all, only) = (programs(), environment.iter().find(|(name, _)| *name == ONLY).map(|(_, only)| *only));
+    let chosen = runner::chosen(&all, only);
+    let missing: Vec<_> = chosen.map(|p| p.name.as_str()).filter(|name| !ran.contains(name)).collect();
     assert!(missing.is_empty(), "not run: {missing:?}");
     let wrong: Vec<String> = rows.iter().flat_map(table::Row::complaints).collect();
     assert!(wrong.is_empty(), "{} findings, see {}:\n{}", wrong.len(), path.display(), wrong.join("\n"));
@@ -88,7 +107,7 @@ fn every_program_is_contained() {
 #[test]
 fn two_hundred_runs_leave_nothing() {
     ready();
-    let (printed, left) = alone("cases::runs_two_hundred", "0/1");
+    let (printed, left) = alone("cases::runs_two_hundred", "0/1", &[]);
     let (early, late) = mixed::Look::both_in(&printed);
     println!("after 50 runs {early:?}, after 200 {late:?}");
     if let (Some(early), Some(late)) = (early.resident, late.resident) {

@@ -41,9 +41,9 @@ fn session(python: &Python) -> Session {
     python.session(SessionOptions::new(limits())).expect("a session")
 }
 
-/// The programs that the environment asks for: all, if it does not.
-pub fn chosen(all: &[Program]) -> impl Iterator<Item = &Program> {
-    let only = std::env::var(ONLY).unwrap_or_default();
+/// The programs that `only` or the environment asks for: all, if neither does.
+pub fn chosen<'a>(all: &'a [Program], only: Option<&str>) -> impl Iterator<Item = &'a Program> {
+    let only = only.map_or_else(|| std::env::var(ONLY).unwrap_or_default(), str::to_owned);
     let only: Vec<String> = only.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
     all.iter().filter(move |program| only.is_empty() || only.iter().any(|name| program.name.starts_with(name)))
 }
@@ -58,7 +58,7 @@ pub fn share() {
     let (start, opened) = (resident(), descriptors());
     let all = programs();
     let mut most = 0;
-    for program in chosen(&all).skip(mine).step_by(of) {
+    for program in chosen(&all, None).skip(mine).step_by(of) {
         run(&python, program).print();
         most = most.max(measure::entries(&std::env::temp_dir()));
     }

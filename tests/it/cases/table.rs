@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::inventory;
+use super::runner::WALL;
 
 /// Marks a row in what a child prints beside it.
 const MARK: &str = "\u{1e}row ";
@@ -59,11 +60,15 @@ impl Row {
 /// The table of programs, then that of the ids whose proof is elsewhere.
 pub fn render(rows: &[Row]) -> String {
     let mut text = String::from(
-        "| case | status | wall, s | RSS before → after (peak), MiB | descriptors |\n|---|---|---|---|---|\n",
+        "| case | status | wall, s | stopped after its limit, ms | RSS before → after (peak), MiB | descriptors |\n\
+         |---|---|---|---|---|---|\n",
     );
     for row in rows {
         let statuses: Vec<&str> = row.cells.iter().map(|(status, _)| status.as_str()).collect();
         let walls: Vec<String> = row.cells.iter().map(|(_, wall)| format!("{wall:.2}")).collect();
+        let stops =
+            row.cells.iter().filter(|(status, _)| status == "timeout").map(|(_, wall)| wall - WALL.as_secs_f64());
+        let late = stops.reduce(f64::max).map_or("–".to_owned(), |late| format!("{:.1}", late * 1e3));
         let mib = |bytes: Option<u64>| bytes.map_or("–".to_owned(), |bytes| (bytes >> 20).to_string());
         let count = |count: Option<usize>| count.map_or("–".to_owned(), |count| count.to_string());
         let [before, after, peak] = row.resident.map(mib);
@@ -71,7 +76,7 @@ pub fn render(rows: &[Row]) -> String {
         let mark = if row.findings.is_empty() { "" } else { " **!**" };
         let _ = writeln!(
             text,
-            "| {}{mark} | {} | {} | {before} → {after} ({peak}) | {opened} → {open} |",
+            "| {}{mark} | {} | {} | {late} | {before} → {after} ({peak}) | {opened} → {open} |",
             row.name,
             runs(&statuses).join(", "),
             if walls.len() > 8 {

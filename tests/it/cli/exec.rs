@@ -45,7 +45,7 @@ fn an_outcome_has_every_key() {
     for key in ["error", "exit_code", "limit"] {
         assert_eq!(outcome[key], Value::Null, "{key}");
     }
-    assert_eq!(outcome["usage"]["metering"], "wasmtime");
+    assert_eq!(outcome["usage"]["metering"], "loops");
     assert!(outcome["usage"]["fuel"].as_u64().unwrap() > 0);
     assert!(outcome["usage"]["wall_ms"].as_f64().unwrap() > 0.0);
     assert!(outcome["usage"]["memory_bytes"].as_u64().unwrap() > 1 << 20);
