@@ -32,6 +32,8 @@ mod worker;
 
 use std::sync::Arc;
 
+#[cfg_attr(not(test), expect(unused_imports, reason = "packages are provisioned elsewhere"))]
+pub(crate) use files::Packages;
 use image::Image;
 pub use options::{OnError, SessionOptions};
 pub use outcome::{CellError, Change, FileChange, LimitHit, MimeBundle, Outcome, Status, Truncated, Usage};

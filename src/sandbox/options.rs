@@ -1,10 +1,12 @@
 //! How a session starts, and what it is to do with cells that fail.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::clock::{Clock, nanoseconds};
 use super::entropy::Entropy;
 use super::files::tree::Quota;
+use super::files::{Mounts, Packages};
 use super::wire::MAX_DISPLAY;
 use crate::Limits;
 
@@ -23,6 +25,8 @@ pub struct SessionOptions {
     /// The seed of a deterministic session: the clock is virtual, every random source is seeded, and the same cells give
     /// the same outcomes to the byte. `None`, the default, is the machine's time and entropy.
     pub deterministic: Option<u64>,
+    /// What the guest sees as `/usr/local/lib/packages`.
+    pub(crate) packages: Option<Packages>,
 }
 
 impl Default for SessionOptions {
@@ -33,6 +37,7 @@ impl Default for SessionOptions {
             undo: true,
             on_error: OnError::default(),
             deterministic: None,
+            packages: None,
         }
     }
 }
@@ -74,12 +79,24 @@ impl SessionOptions {
     pub fn deterministic(self, seed: u64) -> Self {
         Self { deterministic: Some(seed), ..self }
     }
+
+    /// Gives the session these packages, read-only, as `/usr/local/lib/packages`. They are on `sys.path` only if somebody
+    /// puts them there.
+    #[cfg_attr(not(test), expect(dead_code, reason = "packages are provisioned elsewhere"))]
+    pub(crate) fn packages(self, packages: Packages) -> Self {
+        Self { packages: Some(packages), ..self }
+    }
 }
 
 impl SessionOptions {
     pub(super) fn quota(&self) -> Quota {
         let Limits { scratch, entries, depth, .. } = self.limits;
         Quota { bytes: scratch, entries, depth }
+    }
+
+    /// The folders of the host that the session sees, `image` being those of its image.
+    pub(super) fn mounts(&self, image: &Arc<Mounts>) -> Arc<Mounts> {
+        self.packages.as_ref().map_or_else(|| image.clone(), |packages| Arc::new(image.with(packages.clone())))
     }
 
     /// What one displayed object may take, and all of a cell.

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::budget::{Charge, Place};
-use super::files::Files;
 use super::files::tree::Tree;
+use super::files::{Files, Mounts};
 use super::guest::World;
 use super::image::Image;
 use super::instance::Turn;
@@ -34,6 +34,8 @@ pub struct Session {
     /// Texts that every fresh interpreter is given as global variables, and those that the next cell brings.
     bindings: Arc<BTreeMap<String, String>>,
     pending: BTreeMap<String, String>,
+    /// The folders of the host that it sees, whatever a state it goes back to has seen.
+    mounts: Arc<Mounts>,
     scratch: Scratch,
     cells: u32,
     /// The state before the last cell, unless that is undone already.
@@ -63,12 +65,14 @@ impl Session {
         }
         let place = image.budget.place()?;
         let (clock, entropy) = options.time_and_entropy();
-        let files = Files::new(image.mounts.clone(), options.quota(), options.limits.open_files, clock.wall(0));
+        let mounts = options.mounts(&image.mounts);
+        let files = Files::new(mounts.clone(), options.quota(), options.limits.open_files, clock.wall(0));
         let world = World { files, clock, entropy };
         Ok(Self {
             body: Body::Resting { interpreter: Interpreter::Fresh, world },
             bindings: Arc::default(),
             pending: BTreeMap::new(),
+            mounts,
             scratch: Scratch::default(),
             cells: 0,
             before: None,
@@ -195,9 +199,7 @@ impl Session {
         state.fits(&self.options.limits)?;
         self.go_back(state);
         self.before = None;
-        let options = self.options.clone();
-        self.body.world_mut().adopt(&options);
-        self.charge_files();
+        self.adopt_world();
         Ok(())
     }
 
@@ -240,9 +242,7 @@ impl Session {
         let state = State::load(image, path, &mut options)?;
         let mut session = Self::new(image.clone(), options)?;
         session.go_back(state);
-        let options = session.options.clone();
-        session.body.world_mut().adopt(&options);
-        session.charge_files();
+        session.adopt_world();
         Ok(session)
     }
 
@@ -305,6 +305,14 @@ impl Session {
     /// The session's state, with these for its interpreter and its world.
     fn state(&self, interpreter: Interpreter, world: World) -> State {
         State { interpreter, world, scratch: self.scratch.clone(), cells: self.cells, bindings: self.bindings.clone() }
+    }
+
+    /// After a state came from elsewhere: limits, kind of time and the host's folders are this session's own.
+    fn adopt_world(&mut self) {
+        let world = self.body.world_mut();
+        world.adopt(&self.options);
+        world.files.see(&self.mounts);
+        self.charge_files();
     }
 
     fn go_back(&mut self, state: State) {

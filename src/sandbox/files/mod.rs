@@ -26,6 +26,7 @@ pub(super) use handles::{Fdstat, KNOWN_FLAGS, Whence, rights};
 use hub::{Device, Hub, Place};
 use listing::Walks;
 pub(super) use mounts::Mounts;
+pub(crate) use mounts::Packages;
 use mounts::{HostNode, Source, number};
 pub(super) use paths::{OpenHow, Stamp};
 pub(super) use table::Stream;

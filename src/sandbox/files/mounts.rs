@@ -1,4 +1,4 @@
-//! The read-only folders of the host that every session of an image sees.
+//! The folders of the host that sessions see as the library: those of their image, and packages.
 //!
 //! Each is listed once, at its first use; from then on names, sizes and numbers come from memory, so that resolving a
 //! path asks the host for nothing. Links are not listed, which makes them unreachable. A file is opened once for all
@@ -8,6 +8,7 @@
 #[cfg_attr(windows, path = "mounts/windows.rs")]
 mod platform;
 
+use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,9 +19,31 @@ use cap_std::fs::Dir;
 
 use super::errno::Errno;
 
-/// The host's folders of one image.
+/// The host's folders of one image, and packages where a session has some. A clone shares what was listed.
+#[derive(Clone)]
 pub(in super::super) struct Mounts {
-    mounts: [Mount; 2],
+    lib: Arc<Listed>,
+    mpl_data: Arc<Listed>,
+    packages: Option<Packages>,
+}
+
+/// A folder of packages that never changes, which sessions see as `/usr/local/lib/packages`, read-only. Cheap to clone;
+/// all sessions that are given the clones share one listing and the files that are open.
+#[derive(Clone)]
+pub(crate) struct Packages(Arc<Listed>);
+
+impl Packages {
+    /// Looks at nothing yet.
+    #[cfg_attr(not(test), expect(dead_code, reason = "packages are provisioned elsewhere"))]
+    pub(crate) fn new(folder: PathBuf) -> Self {
+        Self(Arc::new(Listed::new(Source::Packages, folder)))
+    }
+}
+
+impl fmt::Debug for Packages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Packages").field(&self.0.folder).finish()
+    }
 }
 
 /// Which of them.
@@ -30,13 +53,22 @@ pub(super) enum Source {
     Lib,
     /// Matplotlib's data.
     MplData,
+    /// Seen in `Lib`, where there are any.
+    Packages,
 }
 
-struct Mount {
+/// A folder that is listed once.
+struct Listed {
     /// The guest's name for it.
     name: &'static str,
     folder: PathBuf,
     index: OnceLock<Index>,
+}
+
+impl Listed {
+    fn new(source: Source, folder: PathBuf) -> Self {
+        Self { name: source_name(source), folder, index: OnceLock::new() }
+    }
 }
 
 /// What a folder holds. The first node is the folder itself.
@@ -101,8 +133,29 @@ impl HostFile {
 impl Mounts {
     /// Looks at nothing yet.
     pub(in super::super) fn new(lib: PathBuf, mpl_data: PathBuf) -> Self {
-        let mount = |source, folder| Mount { name: source_name(source), folder, index: OnceLock::new() };
-        Self { mounts: [mount(Source::Lib, lib), mount(Source::MplData, mpl_data)] }
+        let listed = |source, folder| Arc::new(Listed::new(source, folder));
+        Self { lib: listed(Source::Lib, lib), mpl_data: listed(Source::MplData, mpl_data), packages: None }
+    }
+
+    /// The same with these packages.
+    pub(in super::super) fn with(&self, packages: Packages) -> Self {
+        Self { packages: Some(packages), ..self.clone() }
+    }
+
+    /// Whether what was found in one is the same in the other.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let same = |a: &Arc<Listed>, b: &Arc<Listed>| Arc::ptr_eq(a, b);
+        let packages = match (&self.packages, &other.packages) {
+            (Some(a), Some(b)) => same(&a.0, &b.0),
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        packages && same(&self.lib, &other.lib) && same(&self.mpl_data, &other.mpl_data)
+    }
+
+    /// What `name` is where it is not the host's own folder that holds it.
+    fn added(&self, folder: HostNode, name: &str) -> Option<HostNode> {
+        let here = self.packages.is_some() && folder == HostNode::root(Source::Lib) && name == PACKAGES;
+        here.then_some(HostNode::root(Source::Packages))
     }
 
     pub(super) fn is_folder(&self, node: HostNode) -> Result<bool, Errno> {
@@ -122,6 +175,9 @@ impl Mounts {
     /// # Errors
     /// NOENT, and NOTDIR where `folder` is none.
     pub(super) fn lookup(&self, folder: HostNode, name: &str) -> Result<HostNode, Errno> {
+        if let Some(added) = self.added(folder, name) {
+            return Ok(added);
+        }
         let index = self.index(folder.source)?;
         let children = index.children(folder.index)?;
         let found = children.binary_search_by(|child| index.name(*child).cmp(name)).map_err(|_| Errno::Noent)?;
@@ -138,7 +194,7 @@ impl Mounts {
     /// `None` for the outermost.
     pub(super) fn parent(&self, node: HostNode) -> Result<Option<HostNode>, Errno> {
         if node.index == 0 {
-            return Ok(None);
+            return Ok((node.source == Source::Packages).then_some(HostNode::root(Source::Lib)));
         }
         Ok(Some(HostNode { index: self.node(node)?.parent, ..node }))
     }
@@ -147,7 +203,13 @@ impl Mounts {
     pub(super) fn list(&self, folder: HostNode) -> Result<Vec<(&str, HostNode)>, Errno> {
         let index = self.index(folder.source)?;
         let children = index.children(folder.index)?;
-        Ok(children.iter().map(|child| (index.name(*child), HostNode { index: *child, ..folder })).collect())
+        let mut list: Vec<_> =
+            children.iter().map(|child| (index.name(*child), HostNode { index: *child, ..folder })).collect();
+        if let Some(added) = self.added(folder, PACKAGES) {
+            let at = list.partition_point(|(name, _)| *name < PACKAGES);
+            list.insert(at, (PACKAGES, added));
+        }
+        Ok(list)
     }
 
     /// The file, opened unless some session has it open already.
@@ -176,16 +238,17 @@ impl Mounts {
     }
 
     fn index(&self, source: Source) -> Result<&Index, Errno> {
-        let mount = match source {
-            Source::Lib => &self.mounts[0],
-            Source::MplData => &self.mounts[1],
+        let listed = match source {
+            Source::Lib => &self.lib,
+            Source::MplData => &self.mpl_data,
+            Source::Packages => &self.packages.as_ref().ok_or(Errno::Noent)?.0,
         };
-        if let Some(index) = mount.index.get() {
+        if let Some(index) = listed.index.get() {
             return Ok(index);
         }
-        let index = Index::of(&mount.folder, mount.name).map_err(|error| errno(&error))?;
+        let index = Index::of(&listed.folder, listed.name).map_err(|error| errno(&error))?;
         // Another session may have been first, with the same result.
-        Ok(mount.index.get_or_init(|| index))
+        Ok(listed.index.get_or_init(|| index))
     }
 }
 
@@ -194,8 +257,12 @@ pub(super) const fn source_name(source: Source) -> &'static str {
     match source {
         Source::Lib => "/usr/local/lib",
         Source::MplData => "/usr/local/lib/python315.zip/matplotlib/mpl-data",
+        Source::Packages => "/usr/local/lib/packages",
     }
 }
+
+/// The name of packages in the folder of the library.
+const PACKAGES: &str = "packages";
 
 /// A number that is the same on every machine, and none of a session's own files has.
 pub(super) fn number(path: &str) -> u64 {
@@ -325,6 +392,34 @@ mod tests {
         let gone = Arc::downgrade(&first);
         drop((first, second));
         assert!(gone.upgrade().is_none(), "nobody reads it: the host's descriptor is given back");
+    }
+
+    #[test]
+    fn packages_are_seen_in_the_library_by_those_who_have_them() {
+        let host = tempfile::tempdir().unwrap();
+        let (lib, folder) = (host.path().join("lib"), host.path().join("site"));
+        std::fs::create_dir_all(folder.join("flask")).unwrap();
+        std::fs::create_dir(&lib).unwrap();
+        std::fs::write(folder.join("flask/app.py"), "app").unwrap();
+        for name in ["a", "z"] {
+            std::fs::write(lib.join(name), "").unwrap();
+        }
+        let (plain, packages) = (Mounts::new(lib, host.path().join("mpl")), Packages::new(folder));
+        let (with, again) = (plain.with(packages.clone()), plain.with(packages));
+        let root = HostNode::root(Source::Lib);
+        let names = |mounts: &Mounts| mounts.list(root).unwrap().iter().map(|e| e.0.to_owned()).collect::<Vec<_>>();
+        assert_eq!(
+            (names(&plain), names(&with)),
+            (vec!["a".into(), "z".into()], vec!["a".into(), "packages".into(), "z".into()])
+        );
+        assert_eq!(plain.lookup(root, "packages"), Err(Errno::Noent));
+        let site = with.lookup(root, "packages").unwrap();
+        let app = ["flask", "app.py"].iter().try_fold(site, |at, name| with.lookup(at, name)).unwrap();
+        assert_eq!(with.path(app).unwrap(), "/usr/local/lib/packages/flask/app.py");
+        assert_eq!((with.parent(site).unwrap(), with.describe(app).unwrap().1), (Some(root), 3));
+        assert!(Arc::ptr_eq(&with.open(app).unwrap(), &with.open(app).unwrap()));
+        assert_eq!(plain.open(app).unwrap_err(), Errno::Noent, "another session's file is none here");
+        assert!(with.is_same(&again) && !with.is_same(&plain));
     }
 
     #[cfg(unix)]

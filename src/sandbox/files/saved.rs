@@ -68,6 +68,28 @@ impl Files {
         Ok(files)
     }
 
+    /// Takes these for the host's folders from now on. What is open in those of before and is not in these is closed.
+    pub(in super::super) fn see(&mut self, mounts: &Arc<Mounts>) {
+        if Arc::ptr_eq(&self.mounts, mounts) || self.mounts.is_same(mounts) {
+            return;
+        }
+        let opened = self.opened();
+        let allowed = self.table.allowed();
+        // More may be open than may be opened from now on.
+        let mut table = Table::new([], u64::MAX);
+        self.mounts = mounts.clone();
+        for one in opened {
+            let number = one.number;
+            // What is held in the tree stays held: the same descriptors are there again.
+            if let Ok(descriptor) = self.descriptor(one) {
+                let placed = table.place(number, descriptor);
+                debug_assert!(placed.is_ok(), "as many as there were, by their own numbers");
+            }
+        }
+        table.allow(allowed);
+        (self.table, self.walks) = (table, Walks::default());
+    }
+
     fn descriptor(&self, opened: Opened) -> Result<Descriptor, &'static str> {
         let Opened { target, at, flags, read, write, .. } = opened;
         if i64::try_from(at).is_err() || flags & !KNOWN_FLAGS != 0 {
@@ -117,8 +139,8 @@ impl Files {
         if let Some(place) = hub.or(device) {
             return Some(place);
         }
-        // The longer name first, since the other is its beginning.
-        [Source::MplData, Source::Lib]
+        // The longer names first, since the last is their beginning.
+        [Source::MplData, Source::Packages, Source::Lib]
             .into_iter()
             .find_map(|source| {
                 let rest = path.strip_prefix(source_name(source))?;
