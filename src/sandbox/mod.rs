@@ -16,6 +16,7 @@ mod guest;
 mod image;
 mod instance;
 mod memory;
+mod names;
 mod options;
 mod outcome;
 mod output;
@@ -32,7 +33,8 @@ mod worker;
 
 use std::sync::Arc;
 
-#[cfg_attr(not(test), expect(unused_imports, reason = "packages are provisioned elsewhere"))]
+pub use files::Mount;
+#[expect(unused_imports, reason = "packages are provisioned elsewhere")]
 pub(crate) use files::Packages;
 use image::Image;
 pub use options::{OnError, SessionOptions};

@@ -6,9 +6,9 @@ use std::time::Duration;
 use super::clock::{Clock, nanoseconds};
 use super::entropy::Entropy;
 use super::files::tree::Quota;
-use super::files::{Mounts, Packages};
+use super::files::{Grants, Mount, Mounts, Packages};
 use super::wire::MAX_DISPLAY;
-use crate::Limits;
+use crate::{Limits, Result};
 
 /// How a session starts.
 #[non_exhaustive]
@@ -25,6 +25,8 @@ pub struct SessionOptions {
     /// The seed of a deterministic session: the clock is virtual, every random source is seeded, and the same cells give
     /// the same outcomes to the byte. `None`, the default, is the machine's time and entropy.
     pub deterministic: Option<u64>,
+    /// Folders of the host that the session may use.
+    pub mounts: Vec<Mount>,
     /// What the guest sees as `/usr/local/lib/packages`.
     pub(crate) packages: Option<Packages>,
 }
@@ -37,6 +39,7 @@ impl Default for SessionOptions {
             undo: true,
             on_error: OnError::default(),
             deterministic: None,
+            mounts: Vec::new(),
             packages: None,
         }
     }
@@ -80,9 +83,22 @@ impl SessionOptions {
         Self { deterministic: Some(seed), ..self }
     }
 
+    /// Lets the session use one more folder of the host.
+    ///
+    /// ```
+    /// use slm_code_interpreter::{Mount, SessionOptions};
+    ///
+    /// let options = SessionOptions::default().mount(Mount::read_only(std::env::temp_dir(), "/data")?);
+    /// # Ok::<(), slm_code_interpreter::Error>(())
+    /// ```
+    pub fn mount(mut self, mount: Mount) -> Self {
+        self.mounts.push(mount);
+        self
+    }
+
     /// Gives the session these packages, read-only, as `/usr/local/lib/packages`. They are on `sys.path` only if somebody
     /// puts them there.
-    #[cfg_attr(not(test), expect(dead_code, reason = "packages are provisioned elsewhere"))]
+    #[expect(dead_code, reason = "packages are provisioned elsewhere")]
     pub(crate) fn packages(self, packages: Packages) -> Self {
         Self { packages: Some(packages), ..self }
     }
@@ -94,9 +110,23 @@ impl SessionOptions {
         Quota { bytes: scratch, entries, depth }
     }
 
-    /// The folders of the host that the session sees, `image` being those of its image.
-    pub(super) fn mounts(&self, image: &Arc<Mounts>) -> Arc<Mounts> {
-        self.packages.as_ref().map_or_else(|| image.clone(), |packages| Arc::new(image.with(packages.clone())))
+    /// Refuses what no session can start with, before there is any.
+    ///
+    /// # Errors
+    /// Mounts that cannot be together.
+    pub(crate) fn check(&self) -> Result<()> {
+        Grants::new(&self.mounts, self.quota()).map(|_| ())
+    }
+
+    /// The folders of the host that a new session sees, `image` being those of its image.
+    ///
+    /// # Errors
+    /// Mounts that cannot be together.
+    pub(super) fn see(&self, image: &Arc<Mounts>) -> Result<Arc<Mounts>> {
+        if self.packages.is_none() && self.mounts.is_empty() {
+            return Ok(image.clone());
+        }
+        Ok(Arc::new(image.with(self.packages.clone(), Grants::new(&self.mounts, self.quota())?)))
     }
 
     /// What one displayed object may take, and all of a cell.

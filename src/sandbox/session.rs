@@ -65,7 +65,7 @@ impl Session {
         }
         let place = image.budget.place()?;
         let (clock, entropy) = options.time_and_entropy();
-        let mounts = options.mounts(&image.mounts);
+        let mounts = options.see(&image.mounts)?;
         let files = Files::new(mounts.clone(), options.quota(), options.limits.open_files, clock.wall(0));
         let world = World { files, clock, entropy };
         Ok(Self {

@@ -77,7 +77,7 @@ impl Exec {
         let kept = self.save.is_some() || self.workspace.out.is_some();
         let cells = Cells {
             code: self.code(&cancel)?,
-            options: self.workspace.options().args(self.args).on_error(on_error),
+            options: self.workspace.options()?.args(self.args).on_error(on_error),
             load: self.load,
             files: self.workspace.files,
             keep_going: self.keep_going,

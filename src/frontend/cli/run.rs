@@ -157,7 +157,7 @@ impl Run {
     }
 
     fn session(&self, interpreter: &CodeInterpreter) -> Result<Session> {
-        let mut session = interpreter.session(self.workspace.options())?;
+        let mut session = interpreter.session(self.workspace.options()?)?;
         for file in &self.workspace.files {
             session.put_file(file)?;
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::frontend::limits::{self, Asker};
-use crate::sandbox::SessionOptions;
+use crate::sandbox::{Mount, SessionOptions};
 use crate::{Error, Limits, Result};
 
 #[derive(Clone, Debug, Default, Args)]
@@ -15,6 +15,10 @@ pub struct Workspace {
     // An id of its own: the positional files of `exec` are `files` too, and clap would take the two for one.
     #[arg(id = "file", long = "file", value_name = "PATH")]
     pub files: Vec<PathBuf>,
+
+    /// Let cells use this folder, as /PATH: read-only, or with :rw for good, also what they remove (repeatable)
+    #[arg(id = "mount", long = "mount", value_name = "DIR:/PATH[:rw]", value_parser = mount)]
+    pub mounts: Vec<Granted>,
 
     /// Copy what changed under /work into this folder
     #[arg(long, value_name = "DIR")]
@@ -65,10 +69,29 @@ pub struct Workspace {
     max_displays: Option<u64>,
 }
 
+/// A folder of the host that cells may use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Granted {
+    host: PathBuf,
+    guest: String,
+    writable: bool,
+}
+
+impl Granted {
+    fn open(&self) -> Result<Mount> {
+        let open = if self.writable { Mount::writable } else { Mount::read_only };
+        open(&self.host, &self.guest)
+    }
+}
+
 impl Workspace {
     /// How a session with these flags starts.
-    pub fn options(&self) -> SessionOptions {
-        SessionOptions { deterministic: self.deterministic, ..SessionOptions::new(self.limits()) }
+    ///
+    /// # Errors
+    /// Folders that cannot be mounted.
+    pub fn options(&self) -> Result<SessionOptions> {
+        let options = SessionOptions { deterministic: self.deterministic, ..SessionOptions::new(self.limits()) };
+        self.mounts.iter().try_fold(options, |options, granted| Ok(options.mount(granted.open()?)))
     }
 
     fn limits(&self) -> Limits {
@@ -89,6 +112,7 @@ impl Workspace {
 
     /// Refuses paths that cannot serve, before any time is spent.
     pub fn check(&self) -> Result<()> {
+        self.options()?.check()?;
         for file in &self.files {
             let found = std::fs::metadata(file)
                 .map_err(|error| Error::usage(error).context(format!("cannot read --file {}", file.display())))?;
@@ -103,6 +127,24 @@ impl Workspace {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// Reads DIR:/PATH, DIR:/PATH:ro or DIR:/PATH:rw. DIR may have colons, as it does on Windows; PATH may not.
+fn mount(text: &str) -> Result<Granted, String> {
+    let (rest, writable) = match text.strip_suffix(":rw") {
+        Some(rest) => (rest, true),
+        None => (text.strip_suffix(":ro").unwrap_or(text), false),
+    };
+    match rest.rsplit_once(":/") {
+        Some((host, guest)) if !host.is_empty() && !guest.contains(':') => {
+            Ok(Granted { host: host.into(), guest: format!("/{guest}"), writable })
+        }
+        Some((host, guest)) if !host.is_empty() => {
+            let (_, mode) = guest.rsplit_once(':').unwrap_or_default();
+            Err(format!("after the guest's path comes ro or rw, and not {mode:?}"))
+        }
+        _ => Err("it says which folder, and where the guest finds it: DIR:/PATH, as in ./data:/data".to_owned()),
     }
 }
 
@@ -148,8 +190,8 @@ mod tests {
             display: 8 << 20,
             displays: 9 << 20,
         };
-        assert_eq!(parse(line).unwrap().options().limits, expected);
-        assert_eq!(parse("").unwrap().options().limits, Limits::default());
+        assert_eq!(parse(line).unwrap().options().unwrap().limits, expected);
+        assert_eq!(parse("").unwrap().options().unwrap().limits, Limits::default());
     }
 
     #[test]
@@ -193,10 +235,53 @@ mod tests {
 
     #[test]
     fn a_seed_is_optional_and_never_taken_from_what_follows() {
-        assert_eq!(parse("").unwrap().options().deterministic, None);
-        assert_eq!(parse("--deterministic").unwrap().options().deterministic, Some(0));
-        assert_eq!(parse("--deterministic=7").unwrap().options().deterministic, Some(7));
-        assert_eq!(parse("--deterministic --depth 3").unwrap().options().deterministic, Some(0));
+        assert_eq!(parse("").unwrap().options().unwrap().deterministic, None);
+        assert_eq!(parse("--deterministic").unwrap().options().unwrap().deterministic, Some(0));
+        assert_eq!(parse("--deterministic=7").unwrap().options().unwrap().deterministic, Some(7));
+        assert_eq!(parse("--deterministic --depth 3").unwrap().options().unwrap().deterministic, Some(0));
+    }
+
+    #[test]
+    fn a_mount_names_a_folder_a_path_and_perhaps_how() {
+        for (text, host, guest, writable) in [
+            ("./data:/data", "./data", "/data", false),
+            ("./data:/data:ro", "./data", "/data", false),
+            ("data:/a/b:rw", "data", "/a/b", true),
+            (r"C:\data:/data:rw", r"C:\data", "/data", true),
+            ("C:/da:ta:/data", "C:/da:ta", "/data", false),
+            ("/:/data", "/", "/data", false),
+        ] {
+            assert_eq!(mount(text), Ok(Granted { host: host.into(), guest: guest.into(), writable }), "{text}");
+        }
+        for (text, word) in [
+            ("data", "./data:/data"),
+            ("/data", "DIR:/PATH"),
+            (":/data", "DIR:/PATH"),
+            ("d:data", "DIR:/PATH"),
+            ("d:/data:x", "\"x\""),
+        ] {
+            assert!(mount(text).unwrap_err().contains(word), "{text}");
+        }
+        assert!(parse("--mount d:/data:RW").unwrap_err().contains("ro or rw"));
+    }
+
+    #[test]
+    fn mounts_that_cannot_be_are_refused_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let host = folder.path().display();
+        assert_eq!(
+            parse(&format!("--mount {host}:/data --mount {host}:/out:rw")).unwrap().options().unwrap().mounts.len(),
+            2
+        );
+        for (line, words) in [
+            (format!("--mount {host}/none:/data"), "cannot mount"),
+            (format!("--mount {host}:/work"), "own folder"),
+            (format!("--mount {host}:/data/../x"), "not a plain path"),
+            (format!("--mount {host}:/data --mount {host}:/data/in:rw"), "cannot both be mounted"),
+        ] {
+            let error = parse(&line).unwrap().check().unwrap_err();
+            assert!(error.is_usage() && error.to_string().contains(words), "{line}: {error}");
+        }
     }
 
     #[test]

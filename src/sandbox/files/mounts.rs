@@ -8,6 +8,13 @@
 #[cfg_attr(windows, path = "mounts/windows.rs")]
 mod platform;
 
+#[path = "mounts/account.rs"]
+mod account;
+#[path = "mounts/granted.rs"]
+mod granted;
+#[path = "mounts/live.rs"]
+mod live;
+
 use std::fmt;
 use std::fs::File;
 use std::io;
@@ -18,13 +25,17 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
 use super::errno::Errno;
+pub(super) use account::Account;
+pub(in super::super) use granted::Grants;
+pub use granted::Mount;
+pub(super) use live::{Live, LiveFile};
 
-/// The host's folders of one image, and packages where a session has some. A clone shares what was listed.
-#[derive(Clone)]
+/// The host's folders of one image, and those that a session has besides.
 pub(in super::super) struct Mounts {
     lib: Arc<Listed>,
     mpl_data: Arc<Listed>,
     packages: Option<Packages>,
+    grants: Grants,
 }
 
 /// A folder of packages that never changes, which sessions see as `/usr/local/lib/packages`, read-only. Cheap to clone;
@@ -102,6 +113,11 @@ pub(super) struct HostNode {
 }
 
 impl HostNode {
+    /// Whether every session of the image sees it.
+    pub(super) fn is_of_image(self) -> bool {
+        self.source != Source::Packages
+    }
+
     /// The folder itself.
     pub(super) const fn root(source: Source) -> Self {
         Self { source, index: 0 }
@@ -117,15 +133,19 @@ pub(super) struct HostFile {
 
 impl HostFile {
     pub(super) fn read(&self, at: u64, into: &mut [u8]) -> Result<usize, Errno> {
-        if i64::try_from(at).is_err() {
-            // The host knows no such position, and no file goes so far.
-            return Ok(0);
-        }
-        loop {
-            match platform::read_at(&self.file, into, at) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => return read.map_err(|_| Errno::Io),
-            }
+        read_some(&self.file, at, into)
+    }
+}
+
+fn read_some(file: &File, at: u64, into: &mut [u8]) -> Result<usize, Errno> {
+    if i64::try_from(at).is_err() {
+        // The host knows no such position, and no file goes so far.
+        return Ok(0);
+    }
+    loop {
+        match platform::read_at(file, into, at) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            read => return read.map_err(|_| Errno::Io),
         }
     }
 }
@@ -134,12 +154,27 @@ impl Mounts {
     /// Looks at nothing yet.
     pub(in super::super) fn new(lib: PathBuf, mpl_data: PathBuf) -> Self {
         let listed = |source, folder| Arc::new(Listed::new(source, folder));
-        Self { lib: listed(Source::Lib, lib), mpl_data: listed(Source::MplData, mpl_data), packages: None }
+        Self {
+            lib: listed(Source::Lib, lib),
+            mpl_data: listed(Source::MplData, mpl_data),
+            packages: None,
+            grants: Grants::default(),
+        }
     }
 
-    /// The same with these packages.
-    pub(in super::super) fn with(&self, packages: Packages) -> Self {
-        Self { packages: Some(packages), ..self.clone() }
+    /// The folders of the same image, with these besides.
+    pub(in super::super) fn with(&self, packages: Option<Packages>, grants: Grants) -> Self {
+        Self { lib: self.lib.clone(), mpl_data: self.mpl_data.clone(), packages, grants }
+    }
+
+    /// What its user gave the session.
+    pub(super) fn grants(&self) -> &Grants {
+        &self.grants
+    }
+
+    /// What the session has made of that.
+    pub(super) fn account(&self) -> &Account {
+        &self.grants.account
     }
 
     /// Whether what was found in one is the same in the other.
@@ -149,7 +184,9 @@ impl Mounts {
             (Some(a), Some(b)) => same(&a.0, &b.0),
             (a, b) => a.is_none() && b.is_none(),
         };
-        packages && same(&self.lib, &other.lib) && same(&self.mpl_data, &other.mpl_data)
+        // Each session has its own account of what it was given.
+        let granted = !self.grants.is_empty() || !other.grants.is_empty();
+        packages && !granted && same(&self.lib, &other.lib) && same(&self.mpl_data, &other.mpl_data)
     }
 
     /// What `name` is where it is not the host's own folder that holds it.
@@ -405,7 +442,8 @@ mod tests {
             std::fs::write(lib.join(name), "").unwrap();
         }
         let (plain, packages) = (Mounts::new(lib, host.path().join("mpl")), Packages::new(folder));
-        let (with, again) = (plain.with(packages.clone()), plain.with(packages));
+        let (with, again) =
+            (plain.with(Some(packages.clone()), Grants::default()), plain.with(Some(packages), Grants::default()));
         let root = HostNode::root(Source::Lib);
         let names = |mounts: &Mounts| mounts.list(root).unwrap().iter().map(|e| e.0.to_owned()).collect::<Vec<_>>();
         assert_eq!(
