@@ -26,4 +26,4 @@ pub use interpreter::{Builder, CodeInterpreter};
 pub use limits::Limits;
 pub use progress::{Progress, Step, Unit};
 pub use request::Request;
-pub use sandbox::{Checkpoint, Mount, OnError, Outcome, Python, Session, SessionOptions, Status};
+pub use sandbox::{Checkpoint, FileEntry, Mount, OnError, Outcome, Python, Session, SessionOptions, Status};

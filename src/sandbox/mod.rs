@@ -39,6 +39,7 @@ pub(crate) use files::Packages;
 use image::Image;
 pub use options::{OnError, SessionOptions};
 pub use outcome::{CellError, Change, FileChange, LimitHit, MimeBundle, Outcome, Status, Truncated, Usage};
+pub use scratch::FileEntry;
 pub use session::Session;
 pub use state::Checkpoint;
 

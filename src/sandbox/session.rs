@@ -1,5 +1,7 @@
 //! One interpreter whose variables persist from cell to cell.
 
+mod workspace;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
@@ -244,24 +246,6 @@ impl Session {
         session.go_back(state);
         session.adopt_world();
         Ok(session)
-    }
-
-    /// Copies a host file into `/work` under its own name.
-    ///
-    /// # Errors
-    /// A file that cannot be read, a name that is taken, and what does not fit into the limits.
-    pub fn put_file(&mut self, host: &Path) -> Result<()> {
-        self.limit_files();
-        let world = self.body.world_mut();
-        let now = world.clock.wall(0);
-        let put = self.scratch.put(world.files.tree_mut(), host, now);
-        self.charge_files();
-        put
-    }
-
-    /// Copies every file of `/work` that cells created or modified into the host folder `to`, and names them.
-    pub fn export(&self, to: &Path) -> Result<Vec<String>> {
-        self.scratch.export(self.tree(), to)
     }
 
     /// Ends the interpreter: its exit handlers run within what the last cell left of its limits, and what they print

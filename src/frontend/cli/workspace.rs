@@ -1,17 +1,18 @@
 //! The flags that `run` and `exec` share: what goes into `/work`, what comes out, and what the cells may use.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
 
+use super::console::Console;
 use crate::frontend::limits::{self, Asker};
-use crate::sandbox::{Mount, SessionOptions};
+use crate::sandbox::{Mount, Session, SessionOptions};
 use crate::{Error, Limits, Result};
 
 #[derive(Clone, Debug, Default, Args)]
 pub struct Workspace {
-    /// Copy this file into /work first (repeatable)
+    /// Copy this file, or this folder without its links, into /work first (repeatable)
     // An id of its own: the positional files of `exec` are `files` too, and clap would take the two for one.
     #[arg(id = "file", long = "file", value_name = "PATH")]
     pub files: Vec<PathBuf>,
@@ -94,6 +95,14 @@ impl Workspace {
         self.mounts.iter().try_fold(options, |options, granted| Ok(options.mount(granted.open()?)))
     }
 
+    /// Copies what changed under `/work` out, if that is asked for, and says what it was.
+    pub fn take_out(&self, session: &Session, console: &Console) -> Result<()> {
+        if let Some(out) = &self.out {
+            console.say(&told(out, &session.export(out)?));
+        }
+        Ok(())
+    }
+
     fn limits(&self) -> Limits {
         let default = Limits::default();
         Limits {
@@ -116,9 +125,9 @@ impl Workspace {
         for file in &self.files {
             let found = std::fs::metadata(file)
                 .map_err(|error| Error::usage(error).context(format!("cannot read --file {}", file.display())))?;
-            if !found.is_file() {
-                return Err(Error::usage(format!("cannot take --file {}: not a regular file", file.display()))
-                    .advise("name each file; folders are not copied"));
+            if !found.is_file() && !found.is_dir() {
+                let text = format!("cannot take --file {}: neither a regular file nor a folder", file.display());
+                return Err(Error::usage(text));
             }
         }
         match &self.out {
@@ -145,6 +154,18 @@ fn mount(text: &str) -> Result<Granted, String> {
             Err(format!("after the guest's path comes ro or rw, and not {mode:?}"))
         }
         _ => Err("it says which folder, and where the guest finds it: DIR:/PATH, as in ./data:/data".to_owned()),
+    }
+}
+
+/// Which results lie in `out` now; of many the first.
+fn told(out: &Path, copied: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let out = out.display();
+    let names = copied.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match copied.len() {
+        0 => format!("nothing was copied to {out}: no file in /work is new or changed"),
+        1..=SHOWN => format!("copied to {out}: {names}"),
+        all => format!("{all} files copied to {out}: {names} and {} more", all - SHOWN),
     }
 }
 
@@ -285,6 +306,14 @@ mod tests {
     }
 
     #[test]
+    fn results_are_told_by_name_and_of_many_the_first() {
+        let told = |count: usize| told(Path::new("out"), &(0..count).map(|n| format!("d/{n}")).collect::<Vec<_>>());
+        assert_eq!(told(0), "nothing was copied to out: no file in /work is new or changed");
+        assert_eq!(told(2), "copied to out: d/0, d/1");
+        assert_eq!(told(7), "7 files copied to out: d/0, d/1, d/2, d/3, d/4 and 2 more");
+    }
+
+    #[test]
     fn paths_that_cannot_serve_are_refused_first() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("data.csv");
@@ -295,7 +324,7 @@ mod tests {
         };
         with(&[&file], Some(&folder.path().join("new"))).unwrap();
         assert!(with(&[&folder.path().join("none")], None).unwrap_err().is_usage());
-        assert!(with(&[folder.path()], None).unwrap_err().to_string().contains("not a regular file"));
+        with(&[folder.path()], None).unwrap();
         assert!(with(&[], Some(&file)).unwrap_err().to_string().contains("not a folder"));
     }
 }

@@ -29,7 +29,7 @@ use hub::{Device, Hub, Place};
 use listing::Walks;
 pub use mounts::Mount;
 pub(crate) use mounts::Packages;
-pub(super) use mounts::{Grants, Mounts};
+pub(super) use mounts::{Grants, Mounts, open_regular};
 use mounts::{HostNode, Live, Source, number};
 pub(super) use paths::{OpenHow, Stamp};
 pub(super) use table::Stream;

@@ -28,6 +28,7 @@ use super::errno::Errno;
 pub(super) use account::Account;
 pub(in super::super) use granted::Grants;
 pub use granted::Mount;
+pub(in super::super) use live::open_regular;
 pub(super) use live::{Live, LiveFile};
 
 /// The host's folders of one image, and those that a session has besides.

@@ -177,14 +177,8 @@ impl Live {
             return Err(Errno::Rofs);
         }
         let At::File(dir, _) = &self.at else { return Err(Errno::Isdir) };
-        let mut options = OpenOptions::new();
-        options.read(how.read || !write).write(write).follow(FollowSymlinks::No);
-        platform::never_wait(&mut options);
-        let file = dir.open_with(self.name(), &options).map_err(|error| errno(&error))?.into_std();
-        let found = Metadata::from_file(&file).map_err(|error| errno(&error))?;
-        if !found.is_file() {
-            return Err(Errno::Noent);
-        }
+        let opened = open(dir, self.name(), how.read || !write, write).map_err(|error| errno(&error))?;
+        let (file, found) = opened.ok_or(Errno::Noent)?;
         if write && found.nlink() > 1 {
             return Err(Errno::Perm);
         }
@@ -421,6 +415,21 @@ impl Granted {
             },
         }
     }
+}
+
+/// Opens the file `name` of a folder for reading, without following a link and without waiting for a pipe. `None` if it is
+/// no regular file.
+pub(in super::super::super) fn open_regular(dir: &Dir, name: &str) -> io::Result<Option<File>> {
+    Ok(open(dir, name, true, false)?.map(|(file, _)| file))
+}
+
+fn open(dir: &Dir, name: &str, read: bool, write: bool) -> io::Result<Option<(File, Metadata)>> {
+    let mut options = OpenOptions::new();
+    options.read(read).write(write).follow(FollowSymlinks::No);
+    platform::never_wait(&mut options);
+    let file = dir.open_with(name, &options)?.into_std();
+    let found = Metadata::from_file(&file)?;
+    Ok(found.is_file().then_some((file, found)))
 }
 
 /// Nothing but one name that this host would take for one.
