@@ -5,12 +5,14 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use cap_fs_ext::MetadataExt;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
 use super::super::hub::Place;
 use super::super::tree::{MAX_NAME, MAX_PATH, Quota};
 use super::account::Account;
+use super::kernel;
 use super::live::Live;
 use crate::{Error, Result};
 
@@ -33,6 +35,8 @@ pub(super) struct Granted {
     pub(super) guest: String,
     pub(super) dir: Arc<Dir>,
     pub(super) writable: bool,
+    /// The host's number of the device it is on.
+    pub(super) device: u64,
     /// For messages to its owner alone.
     host: PathBuf,
 }
@@ -66,7 +70,11 @@ impl Mount {
             );
         }
         let dir = Dir::open_ambient_dir(host, ambient_authority()).map_err(|error| refused(&error))?;
-        Ok(Self(Arc::new(Granted { guest, dir: Arc::new(dir), writable, host: host.to_owned() })))
+        if kernel::shows(&dir) {
+            return Err(refused(&"it is no folder on a disk: the kernel shows itself there"));
+        }
+        let device = dir.dir_metadata().map_err(|error| refused(&error))?.dev();
+        Ok(Self(Arc::new(Granted { guest, dir: Arc::new(dir), writable, device, host: host.to_owned() })))
     }
 
     /// Where the guest finds it.

@@ -6,7 +6,6 @@
 //! folder, a link first of all, is not there: it is neither listed nor found nor opened (a pipe that takes a file's
 //! place between the two looks is opened without waiting, and closed).
 
-use std::fs::File;
 use std::io;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -21,7 +20,8 @@ use super::super::tree::{MAX_NAME, MAX_PATH, Times};
 use super::super::{Filestat, Kind};
 use super::account::Account;
 use super::granted::{Granted, Mount};
-use super::{number, platform, read_some};
+use super::live_file::{LiveFile, errno};
+use super::{kernel, number, platform};
 use crate::sandbox::names::is_host_name;
 
 /// What a folder may hold to be listed: entries, and bytes of their names.
@@ -41,15 +41,8 @@ pub(in super::super) struct Live {
 enum At {
     Folder(Arc<Dir>),
     /// The folder that holds it, and what was seen of it.
-    File(Arc<Dir>, Filestat),
+    File(Arc<Dir>, Box<Filestat>),
     Open(Arc<LiveFile>),
-}
-
-/// A regular file that a session has open.
-pub(in super::super) struct LiveFile {
-    granted: Arc<Granted>,
-    path: Arc<str>,
-    file: File,
 }
 
 /// One line of a listing.
@@ -64,6 +57,11 @@ impl Live {
     pub(super) fn root(mount: &Mount) -> Self {
         let granted = mount.0.clone();
         Self { path: Arc::default(), at: At::Folder(granted.dir.clone()), granted }
+    }
+
+    /// A file that is open, as something in a folder.
+    pub(super) fn of_open(file: &Arc<LiveFile>) -> Self {
+        Self { granted: file.granted.clone(), path: file.path.clone(), at: At::Open(file.clone()) }
     }
 
     pub(super) fn is_in(&self, mount: &Mount) -> bool {
@@ -96,8 +94,8 @@ impl Live {
 
     pub(in super::super) fn describe(&self) -> Result<Filestat, Errno> {
         match &self.at {
-            At::Folder(dir) => Ok(self.granted.stat(&dir.dir_metadata().map_err(|error| errno(&error))?)),
-            At::File(_, seen) => Ok(*seen),
+            At::Folder(dir) => Ok(self.granted.stat(&dir.dir_metadata().map_err(errno)?)),
+            At::File(_, seen) => Ok(**seen),
             At::Open(file) => file.describe(),
         }
     }
@@ -105,14 +103,18 @@ impl Live {
     /// What `name` is in this folder.
     ///
     /// # Errors
-    /// NOTDIR, NOENT (also for a link), NAMETOOLONG, and what the host says.
+    /// NOTDIR, NOENT (also for a link), ACCES for what the kernel shows of itself, NAMETOOLONG, and what the host says.
     pub(in super::super) fn lookup(&self, name: &str) -> Result<Self, Errno> {
         let (dir, path) = self.below(name)?;
-        let seen = dir.symlink_metadata(name).map_err(|error| errno(&error))?;
+        let seen = dir.symlink_metadata(name).map_err(errno)?;
         let at = if seen.is_dir() {
-            At::Folder(Arc::new(dir.open_dir_nofollow(name).map_err(|error| errno(&error))?))
+            let dir = dir.open_dir_nofollow(name).map_err(errno)?;
+            if seen.dev() != self.granted.device && kernel::shows(&dir) {
+                return Err(Errno::Acces);
+            }
+            At::Folder(Arc::new(dir))
         } else if seen.is_file() {
-            At::File(dir.clone(), self.granted.stat(&seen))
+            At::File(dir.clone(), Box::new(self.granted.stat(&seen)))
         } else {
             return Err(Errno::Noent);
         };
@@ -140,8 +142,8 @@ impl Live {
     fn list_within(&self, most_entries: usize, most_names: usize) -> Result<Vec<Entry>, Errno> {
         let At::Folder(dir) = &self.at else { return Err(Errno::Notdir) };
         let (mut entries, mut looked, mut names) = (Vec::new(), 0, 0);
-        for entry in dir.entries().map_err(|error| errno(&error))? {
-            let entry = entry.map_err(|error| errno(&error))?;
+        for entry in dir.entries().map_err(errno)? {
+            let entry = entry.map_err(errno)?;
             looked += 1;
             // WASI's names are UTF-8; a file with another one cannot be asked for.
             let Ok(name) = entry.file_name().into_string() else { continue };
@@ -169,24 +171,10 @@ impl Live {
     /// Opens this file, and cuts it if asked to.
     ///
     /// # Errors
-    /// ROFS; ISDIR; NOENT when it is no regular file any more; PERM for writing to one that has other names, which may lie
-    /// outside of the mount; and what the host says.
+    /// ISDIR, and those of [`LiveFile::open`].
     pub(in super::super) fn open(&self, how: OpenHow, account: &Account) -> Result<Arc<LiveFile>, Errno> {
-        let write = how.write || how.truncate;
-        if write && !self.granted.writable {
-            return Err(Errno::Rofs);
-        }
         let At::File(dir, _) = &self.at else { return Err(Errno::Isdir) };
-        let opened = open(dir, self.name(), how.read || !write, write).map_err(|error| errno(&error))?;
-        let (file, found) = opened.ok_or(Errno::Noent)?;
-        if write && found.nlink() > 1 {
-            return Err(Errno::Perm);
-        }
-        let file = Arc::new(LiveFile { granted: self.granted.clone(), path: self.path.clone(), file });
-        if how.truncate {
-            file.resize(0, account)?;
-        }
-        Ok(file)
+        LiveFile::open(&self.granted, dir, &self.path, how, account)
     }
 
     /// Makes an empty file or folder in this folder.
@@ -205,7 +193,7 @@ impl Live {
         };
         made.map_err(|error| {
             account.unmake();
-            errno(&error)
+            errno(error)
         })
     }
 
@@ -222,7 +210,7 @@ impl Live {
             (_, Kind::Folder) => return Err(Errno::Isdir),
             _ => dir.remove_file(name),
         }
-        .map_err(|error| errno(&error))?;
+        .map_err(errno)?;
         found.settle(account);
         Ok(())
     }
@@ -247,7 +235,7 @@ impl Live {
             (Kind::File, Some(Kind::Folder)) => return Err(Errno::Isdir),
             _ => {}
         }
-        old.rename(from.1, new, to.1).map_err(|error| errno(&error))?;
+        old.rename(from.1, new, to.1).map_err(errno)?;
         if let Some(replaced) = replaced.filter(|replaced| !replaced.is_same(&moved)) {
             replaced.settle(account);
         }
@@ -260,18 +248,14 @@ impl Live {
         if !self.granted.writable {
             return Err(Errno::Rofs);
         }
-        let [accessed, modified] = [to.accessed, to.modified].map(|time| time.map(time_of)).map(|time| time.map(spec));
+        let [accessed, modified] = [to.accessed, to.modified].map(|time| time.map(time_of));
+        let set = |time: Option<SystemTime>| time.map(|time| SystemTimeSpec::Absolute(CapTime::from_std(time)));
         match &self.at {
-            At::Folder(dir) => dir.set_times(".", accessed, modified),
-            At::File(dir, _) => dir.set_symlink_times(self.name(), accessed, modified),
-            At::Open(file) => {
-                let mut times = std::fs::FileTimes::new();
-                times = to.accessed.map(time_of).map_or(times, |time| times.set_accessed(time));
-                times = to.modified.map(time_of).map_or(times, |time| times.set_modified(time));
-                file.file.set_times(times)
-            }
+            At::Folder(dir) => dir.set_times(".", set(accessed), set(modified)),
+            At::File(dir, _) => dir.set_symlink_times(self.name(), set(accessed), set(modified)),
+            At::Open(file) => file.set_times(accessed, modified),
         }
-        .map_err(|error| errno(&error))
+        .map_err(errno)
     }
 
     fn name(&self) -> &str {
@@ -302,90 +286,11 @@ impl Live {
     /// It is gone. A file with other names still takes its room.
     fn settle(&self, account: &Account) {
         account.unmake();
-        if let At::File(_, Filestat { links: 1, bytes, .. }) = &self.at {
-            account.shrink(*bytes);
+        if let At::File(_, seen) = &self.at
+            && seen.links == 1
+        {
+            account.shrink(seen.bytes);
         }
-    }
-}
-
-impl LiveFile {
-    pub(in super::super) fn read(&self, at: u64, into: &mut [u8]) -> Result<usize, Errno> {
-        read_some(&self.file, at, into)
-    }
-
-    /// Writes at `at`, or at the end, as much as the account has room for; says where it ended and how many bytes it were.
-    ///
-    /// # Errors
-    /// FBIG, NOSPC (there is no room at all), and what the host says.
-    pub(in super::super) fn write(
-        &self,
-        at: Option<u64>,
-        bytes: &[u8],
-        account: &Account,
-    ) -> Result<(u64, usize), Errno> {
-        let now = self.bytes()?;
-        let at = at.unwrap_or(now);
-        if bytes.is_empty() {
-            return Ok((at, 0));
-        }
-        let end = at.checked_add(bytes.len() as u64).filter(|end| i64::try_from(*end).is_ok()).ok_or(Errno::Fbig)?;
-        let wanted = end.saturating_sub(now);
-        let room = account.grow(wanted);
-        // What lies before the first byte that is written is paid for as well.
-        let fits = bytes.len() as u64 - (wanted - room).min(bytes.len() as u64);
-        let fits = usize::try_from(fits).unwrap_or(bytes.len());
-        let written = if fits == 0 { Err(Errno::Nospc) } else { self.write_some(at, &bytes[..fits]) };
-        let grown = self.bytes().map_or(room, |bytes| bytes.saturating_sub(now));
-        account.shrink(room.saturating_sub(grown));
-        written.map(|written| (at + written as u64, written))
-    }
-
-    fn write_some(&self, at: u64, bytes: &[u8]) -> Result<usize, Errno> {
-        loop {
-            match platform::write_at(&self.file, bytes, at) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                written => return written.map_err(|error| errno(&error)),
-            }
-        }
-    }
-
-    /// Cuts it, or lets it grow by zeros.
-    ///
-    /// # Errors
-    /// FBIG, NOSPC, and what the host says.
-    pub(in super::super) fn resize(&self, bytes: u64, account: &Account) -> Result<(), Errno> {
-        let now = self.bytes()?;
-        if i64::try_from(bytes).is_err() {
-            return Err(Errno::Fbig);
-        }
-        let wanted = bytes.saturating_sub(now);
-        let room = account.grow(wanted);
-        let resized =
-            if room < wanted { Err(Errno::Nospc) } else { self.file.set_len(bytes).map_err(|error| errno(&error)) };
-        match resized {
-            Ok(()) => account.shrink(now.saturating_sub(bytes)),
-            Err(_) => account.shrink(room),
-        }
-        resized
-    }
-
-    pub(in super::super) fn bytes(&self) -> Result<u64, Errno> {
-        Ok(self.file.metadata().map_err(|error| errno(&error))?.len())
-    }
-
-    /// The same as something in a folder.
-    pub(in super::super) fn place(self: &Arc<Self>) -> Live {
-        Live { granted: self.granted.clone(), path: self.path.clone(), at: At::Open(self.clone()) }
-    }
-
-    fn describe(&self) -> Result<Filestat, Errno> {
-        Ok(self.granted.stat(&Metadata::from_file(&self.file).map_err(|error| errno(&error))?))
-    }
-}
-
-impl std::fmt::Debug for LiveFile {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("LiveFile").field(&self.path).finish()
     }
 }
 
@@ -397,7 +302,7 @@ impl std::fmt::Debug for Live {
 
 impl Granted {
     /// The number of the host's device is nobody's business, and each mount is one of its own to the guest.
-    fn stat(&self, found: &Metadata) -> Filestat {
+    pub(super) fn stat(&self, found: &Metadata) -> Filestat {
         let nanoseconds = |time: io::Result<CapTime>| time.map_or(0, |time| since_epoch(time.into_std()));
         let modified = nanoseconds(found.modified());
         let kind = if found.is_dir() { Kind::Folder } else { Kind::File };
@@ -417,21 +322,6 @@ impl Granted {
     }
 }
 
-/// Opens the file `name` of a folder for reading, without following a link and without waiting for a pipe. `None` if it is
-/// no regular file.
-pub(in super::super::super) fn open_regular(dir: &Dir, name: &str) -> io::Result<Option<File>> {
-    Ok(open(dir, name, true, false)?.map(|(file, _)| file))
-}
-
-fn open(dir: &Dir, name: &str, read: bool, write: bool) -> io::Result<Option<(File, Metadata)>> {
-    let mut options = OpenOptions::new();
-    options.read(read).write(write).follow(FollowSymlinks::No);
-    platform::never_wait(&mut options);
-    let file = dir.open_with(name, &options)?.into_std();
-    let found = Metadata::from_file(&file)?;
-    Ok(found.is_file().then_some((file, found)))
-}
-
 /// Nothing but one name that this host would take for one.
 fn check_name(name: &str) -> Result<(), Errno> {
     match name {
@@ -449,38 +339,6 @@ fn since_epoch(time: SystemTime) -> u64 {
 
 fn time_of(nanoseconds: u64) -> SystemTime {
     UNIX_EPOCH + std::time::Duration::from_nanos(nanoseconds)
-}
-
-fn spec(time: SystemTime) -> SystemTimeSpec {
-    SystemTimeSpec::Absolute(CapTime::from_std(time))
-}
-
-/// What the host said, as the guest is told it: a number, and none of the host's words.
-fn errno(error: &io::Error) -> Errno {
-    use io::ErrorKind as Kind;
-    if platform::is_exhausted(error) {
-        return Errno::Nfile;
-    }
-    if platform::is_link(error) {
-        return Errno::Noent;
-    }
-    match error.kind() {
-        Kind::NotFound => Errno::Noent,
-        Kind::PermissionDenied => Errno::Acces,
-        Kind::AlreadyExists => Errno::Exist,
-        Kind::NotADirectory => Errno::Notdir,
-        Kind::IsADirectory => Errno::Isdir,
-        Kind::DirectoryNotEmpty => Errno::Notempty,
-        Kind::StorageFull => Errno::Nospc,
-        Kind::QuotaExceeded => Errno::Dquot,
-        Kind::FileTooLarge => Errno::Fbig,
-        Kind::ReadOnlyFilesystem => Errno::Rofs,
-        Kind::InvalidInput => Errno::Inval,
-        Kind::InvalidFilename => Errno::Nametoolong,
-        Kind::ResourceBusy | Kind::ExecutableFileBusy => Errno::Busy,
-        Kind::CrossesDevices => Errno::Xdev,
-        _ => Errno::Io,
-    }
 }
 
 #[cfg(test)]

@@ -390,6 +390,18 @@ fn a_folder_that_is_deleted_meanwhile_is_empty() {
     assert!(files.stat_at(ROOT, "out").is_ok_and(|stat| stat.kind == Kind::Folder));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn what_the_kernel_shows_of_itself_is_not_there() {
+    let mut files = with(&[Mount::read_only("/", "/host").unwrap()]);
+    for path in ["host/proc/self/environ", "host/proc/self/mem", "host/proc/kmsg"] {
+        assert_eq!(text(&mut files, path), Err(Errno::Acces), "{path}");
+    }
+    assert_eq!(names(&mut files, "host/proc"), Err(Errno::Acces));
+    let error = Mount::read_only("/proc/self", "/data").unwrap_err();
+    assert!(error.is_usage() && error.to_string().contains("the kernel shows itself"), "{error}");
+}
+
 #[test]
 fn names_that_are_odd_survive_and_those_that_are_none_do_not() {
     let (host, mut files) = granted();
