@@ -17,7 +17,7 @@ pub struct Workspace {
     #[arg(id = "file", long = "file", value_name = "PATH")]
     pub files: Vec<PathBuf>,
 
-    /// Let cells use this folder, as /PATH: read-only, or with :rw for good, also what they remove (repeatable)
+    /// Show this folder to the program as /PATH, read-only; with :rw it can change it, which nothing undoes (repeatable)
     #[arg(id = "mount", long = "mount", value_name = "DIR:/PATH[:rw]", value_parser = mount)]
     pub mounts: Vec<Granted>,
 

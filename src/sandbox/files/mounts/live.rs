@@ -218,12 +218,16 @@ impl Live {
     /// Gives something another place in the same mount, as POSIX has it.
     ///
     /// # Errors
-    /// ROFS, NOENT, EXIST for a link in its way, DQUOT (too deep), and what the host says.
+    /// ROFS, NOENT, EXIST for a link in its way, DQUOT (it, or something in it, would go too deep), OVERFLOW (what is in it
+    /// cannot all be looked at), and what the host says.
     pub(in super::super) fn rename(from: (&Self, &str), to: (&Self, &str), account: &Account) -> Result<(), Errno> {
         let (old, _) = from.0.below_to_write(from.1)?;
         let (new, path) = to.0.below_to_write(to.1)?;
         let moved = from.0.lookup(from.1)?;
         account.reach(&path)?;
+        if moved.kind() == Kind::Folder && path.split('/').count() > moved.path.split('/').count() {
+            moved.check_depth(account, &path, &mut 0)?;
+        }
         let replaced = match to.0.lookup(to.1) {
             Ok(replaced) => Some(replaced),
             Err(Errno::Noent) if new.symlink_metadata(to.1).is_ok() => return Err(Errno::Exist),
@@ -238,6 +242,25 @@ impl Live {
         old.rename(from.1, new, to.1).map_err(errno)?;
         if let Some(replaced) = replaced.filter(|replaced| !replaced.is_same(&moved)) {
             replaced.settle(account);
+        }
+        Ok(())
+    }
+
+    /// Whether what is in this folder may go to where the folder would be at `path`. It is no deeper than the account allows.
+    ///
+    /// # Errors
+    /// DQUOT, NAMETOOLONG, and OVERFLOW where more is in it than can be looked at.
+    fn check_depth(&self, account: &Account, path: &str, looked: &mut usize) -> Result<(), Errno> {
+        for Entry { name, kind, .. } in self.list()? {
+            let path = format!("{path}/{name}");
+            account.reach(&path)?;
+            *looked += 1;
+            if *looked > MOST_ENTRIES {
+                return Err(Errno::Overflow);
+            }
+            if kind == Kind::Folder {
+                self.lookup(&name)?.check_depth(account, &path, looked)?;
+            }
         }
         Ok(())
     }

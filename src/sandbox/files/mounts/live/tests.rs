@@ -193,6 +193,10 @@ fn the_folder_grows_by_the_quota_and_no_more() {
     }
     assert_eq!(files.create_folder(ROOT, "out/1/2/3/4/5", 2), Err(Errno::Dquot));
     assert_eq!(files.rename((ROOT, "out/g"), (ROOT, "out/1/2/3/4/5"), 2), Err(Errno::Dquot));
+    files.create_folder(ROOT, "out/side", 2).unwrap();
+    assert_eq!(files.rename((ROOT, "out/1"), (ROOT, "out/side/1"), 2), Err(Errno::Dquot), "4 would go too deep");
+    assert_eq!(files.rename((ROOT, "out/1/2/3"), (ROOT, "out/side/3"), 2), Ok(()), "no deeper than it was");
+    assert_eq!(files.rename((ROOT, "out/1"), (ROOT, "out/side/3/1"), 2), Ok(()), "2 is the fourth name now");
 }
 
 #[test]
