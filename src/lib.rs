@@ -28,4 +28,4 @@ pub use limits::Limits;
 pub use metering::Metering;
 pub use progress::{Progress, Step, Unit};
 pub use request::Request;
-pub use sandbox::{Checkpoint, OnError, Outcome, Python, Session, SessionOptions, Status};
+pub use sandbox::{Checkpoint, FileEntry, Mount, OnError, Outcome, Python, Session, SessionOptions, Status};

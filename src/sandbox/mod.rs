@@ -17,6 +17,7 @@ mod image;
 mod instance;
 mod memory;
 mod metering;
+mod names;
 mod options;
 mod outcome;
 mod output;
@@ -34,9 +35,13 @@ mod worker;
 
 use std::sync::Arc;
 
+pub use files::Mount;
+#[expect(unused_imports, reason = "packages are provisioned elsewhere")]
+pub(crate) use files::Packages;
 use image::Image;
 pub use options::{OnError, SessionOptions};
 pub use outcome::{CellError, Change, FileChange, LimitHit, MimeBundle, Outcome, Status, Truncated, Usage};
+pub use scratch::FileEntry;
 pub use session::Session;
 pub use state::Checkpoint;
 

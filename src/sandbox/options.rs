@@ -1,12 +1,14 @@
 //! How a session starts, and what it is to do with cells that fail.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::clock::{Clock, nanoseconds};
 use super::entropy::Entropy;
 use super::files::tree::Quota;
+use super::files::{Grants, Mount, Mounts, Packages};
 use super::wire::MAX_DISPLAY;
-use crate::{Limits, Metering};
+use crate::{Limits, Metering, Result};
 
 /// How a session starts.
 #[non_exhaustive]
@@ -23,6 +25,10 @@ pub struct SessionOptions {
     /// The seed of a deterministic session: the clock is virtual, every random source is seeded, and the same cells give
     /// the same outcomes to the byte. `None`, the default, is the machine's time and entropy.
     pub deterministic: Option<u64>,
+    /// Folders of the host that the session may use.
+    pub mounts: Vec<Mount>,
+    /// What the guest sees as `/usr/local/lib/packages`.
+    pub(crate) packages: Option<Packages>,
 }
 
 impl Default for SessionOptions {
@@ -33,6 +39,8 @@ impl Default for SessionOptions {
             undo: true,
             on_error: OnError::default(),
             deterministic: None,
+            mounts: Vec::new(),
+            packages: None,
         }
     }
 }
@@ -74,12 +82,51 @@ impl SessionOptions {
     pub fn deterministic(self, seed: u64) -> Self {
         Self { deterministic: Some(seed), ..self }
     }
+
+    /// Lets the session use one more folder of the host.
+    ///
+    /// ```
+    /// use slm_code_interpreter::{Mount, SessionOptions};
+    ///
+    /// let options = SessionOptions::default().mount(Mount::read_only(std::env::temp_dir(), "/data")?);
+    /// # Ok::<(), slm_code_interpreter::Error>(())
+    /// ```
+    pub fn mount(mut self, mount: Mount) -> Self {
+        self.mounts.push(mount);
+        self
+    }
+
+    /// Gives the session these packages, read-only, as `/usr/local/lib/packages`. They are on `sys.path` only if somebody
+    /// puts them there.
+    #[expect(dead_code, reason = "packages are provisioned elsewhere")]
+    pub(crate) fn packages(self, packages: Packages) -> Self {
+        Self { packages: Some(packages), ..self }
+    }
 }
 
 impl SessionOptions {
     pub(super) fn quota(&self) -> Quota {
         let Limits { scratch, entries, depth, .. } = self.limits;
         Quota { bytes: scratch, entries, depth }
+    }
+
+    /// Refuses what no session can start with, before there is any.
+    ///
+    /// # Errors
+    /// Mounts that cannot be together.
+    pub(crate) fn check(&self) -> Result<()> {
+        Grants::new(&self.mounts, self.quota()).map(|_| ())
+    }
+
+    /// The folders of the host that a new session sees, `image` being those of its image.
+    ///
+    /// # Errors
+    /// Mounts that cannot be together.
+    pub(super) fn see(&self, image: &Arc<Mounts>) -> Result<Arc<Mounts>> {
+        if self.packages.is_none() && self.mounts.is_empty() {
+            return Ok(image.clone());
+        }
+        Ok(Arc::new(image.with(self.packages.clone(), Grants::new(&self.mounts, self.quota())?)))
     }
 
     /// What one displayed object may take, and all of a cell.

@@ -1,5 +1,7 @@
 //! One interpreter whose variables persist from cell to cell.
 
+mod workspace;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
@@ -8,8 +10,8 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::budget::{Charge, Place};
-use super::files::Files;
 use super::files::tree::Tree;
+use super::files::{Files, Mounts};
 use super::guest::World;
 use super::image::Image;
 use super::instance::Turn;
@@ -34,6 +36,8 @@ pub struct Session {
     /// Texts that every fresh interpreter is given as global variables, and those that the next cell brings.
     bindings: Arc<BTreeMap<String, String>>,
     pending: BTreeMap<String, String>,
+    /// The folders of the host that it sees, whatever a state it goes back to has seen.
+    mounts: Arc<Mounts>,
     scratch: Scratch,
     cells: u32,
     /// The state before the last cell, unless that is undone already.
@@ -63,12 +67,14 @@ impl Session {
         }
         let place = image.budget.place()?;
         let (clock, entropy) = options.time_and_entropy(image.metering);
-        let files = Files::new(image.mounts.clone(), options.quota(), options.limits.open_files, clock.wall(0));
+        let mounts = options.see(&image.mounts)?;
+        let files = Files::new(mounts.clone(), options.quota(), options.limits.open_files, clock.wall(0));
         let world = World { files, clock, entropy };
         Ok(Self {
             body: Body::Resting { interpreter: Interpreter::Fresh, world },
             bindings: Arc::default(),
             pending: BTreeMap::new(),
+            mounts,
             scratch: Scratch::default(),
             cells: 0,
             before: None,
@@ -195,9 +201,7 @@ impl Session {
         state.fits(&self.options.limits)?;
         self.go_back(state);
         self.before = None;
-        let options = self.options.clone();
-        self.body.world_mut().adopt(&options, self.image.metering);
-        self.charge_files();
+        self.adopt_world();
         Ok(())
     }
 
@@ -240,28 +244,8 @@ impl Session {
         let state = State::load(image, path, &mut options)?;
         let mut session = Self::new(image.clone(), options)?;
         session.go_back(state);
-        let options = session.options.clone();
-        session.body.world_mut().adopt(&options, image.metering);
-        session.charge_files();
+        session.adopt_world();
         Ok(session)
-    }
-
-    /// Copies a host file into `/work` under its own name.
-    ///
-    /// # Errors
-    /// A file that cannot be read, a name that is taken, and what does not fit into the limits.
-    pub fn put_file(&mut self, host: &Path) -> Result<()> {
-        self.limit_files();
-        let world = self.body.world_mut();
-        let now = world.clock.wall(0);
-        let put = self.scratch.put(world.files.tree_mut(), host, now);
-        self.charge_files();
-        put
-    }
-
-    /// Copies every file of `/work` that cells created or modified into the host folder `to`, and names them.
-    pub fn export(&self, to: &Path) -> Result<Vec<String>> {
-        self.scratch.export(self.tree(), to)
     }
 
     /// Ends the interpreter: its exit handlers run within what the last cell left of its limits, and what they print
@@ -305,6 +289,14 @@ impl Session {
     /// The session's state, with these for its interpreter and its world.
     fn state(&self, interpreter: Interpreter, world: World) -> State {
         State { interpreter, world, scratch: self.scratch.clone(), cells: self.cells, bindings: self.bindings.clone() }
+    }
+
+    /// After a state came from elsewhere: limits, kind of time and the host's folders are this session's own.
+    fn adopt_world(&mut self) {
+        let world = self.body.world_mut();
+        world.adopt(&self.options, self.image.metering);
+        world.files.see(&self.mounts);
+        self.charge_files();
     }
 
     fn go_back(&mut self, state: State) {

@@ -1,4 +1,4 @@
-//! The read-only folders of the host that every session of an image sees.
+//! The folders of the host that sessions see as the library: those of their image, and packages.
 //!
 //! Each is listed once, at its first use; from then on names, sizes and numbers come from memory, so that resolving a
 //! path asks the host for nothing. Links are not listed, which makes them unreachable. A file is opened once for all
@@ -8,6 +8,20 @@
 #[cfg_attr(windows, path = "mounts/windows.rs")]
 mod platform;
 
+#[cfg_attr(target_os = "linux", path = "mounts/kernel/linux.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "mounts/kernel/other.rs")]
+mod kernel;
+
+#[path = "mounts/account.rs"]
+mod account;
+#[path = "mounts/granted.rs"]
+mod granted;
+#[path = "mounts/live.rs"]
+mod live;
+#[path = "mounts/live_file.rs"]
+mod live_file;
+
+use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,10 +31,38 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
 use super::errno::Errno;
+pub(super) use account::Account;
+pub(in super::super) use granted::Grants;
+pub use granted::Mount;
+pub(super) use live::Live;
+pub(super) use live_file::LiveFile;
+pub(in super::super) use live_file::open_regular;
 
-/// The host's folders of one image.
+/// The host's folders of one image, and those that a session has besides.
 pub(in super::super) struct Mounts {
-    mounts: [Mount; 2],
+    lib: Arc<Listed>,
+    mpl_data: Arc<Listed>,
+    packages: Option<Packages>,
+    grants: Grants,
+}
+
+/// A folder of packages that never changes, which sessions see as `/usr/local/lib/packages`, read-only. Cheap to clone;
+/// all sessions that are given the clones share one listing and the files that are open.
+#[derive(Clone)]
+pub(crate) struct Packages(Arc<Listed>);
+
+impl Packages {
+    /// Looks at nothing yet.
+    #[cfg_attr(not(test), expect(dead_code, reason = "packages are provisioned elsewhere"))]
+    pub(crate) fn new(folder: PathBuf) -> Self {
+        Self(Arc::new(Listed::new(Source::Packages, folder)))
+    }
+}
+
+impl fmt::Debug for Packages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Packages").field(&self.0.folder).finish()
+    }
 }
 
 /// Which of them.
@@ -30,13 +72,22 @@ pub(super) enum Source {
     Lib,
     /// Matplotlib's data.
     MplData,
+    /// Seen in `Lib`, where there are any.
+    Packages,
 }
 
-struct Mount {
+/// A folder that is listed once.
+struct Listed {
     /// The guest's name for it.
     name: &'static str,
     folder: PathBuf,
     index: OnceLock<Index>,
+}
+
+impl Listed {
+    fn new(source: Source, folder: PathBuf) -> Self {
+        Self { name: source_name(source), folder, index: OnceLock::new() }
+    }
 }
 
 /// What a folder holds. The first node is the folder itself.
@@ -70,6 +121,11 @@ pub(super) struct HostNode {
 }
 
 impl HostNode {
+    /// Whether every session of the image sees it.
+    pub(super) fn is_of_image(self) -> bool {
+        self.source != Source::Packages
+    }
+
     /// The folder itself.
     pub(super) const fn root(source: Source) -> Self {
         Self { source, index: 0 }
@@ -85,15 +141,19 @@ pub(super) struct HostFile {
 
 impl HostFile {
     pub(super) fn read(&self, at: u64, into: &mut [u8]) -> Result<usize, Errno> {
-        if i64::try_from(at).is_err() {
-            // The host knows no such position, and no file goes so far.
-            return Ok(0);
-        }
-        loop {
-            match platform::read_at(&self.file, into, at) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => return read.map_err(|_| Errno::Io),
-            }
+        read_some(&self.file, at, into)
+    }
+}
+
+fn read_some(file: &File, at: u64, into: &mut [u8]) -> Result<usize, Errno> {
+    if i64::try_from(at).is_err() {
+        // The host knows no such position, and no file goes so far.
+        return Ok(0);
+    }
+    loop {
+        match platform::read_at(file, into, at) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            read => return read.map_err(|_| Errno::Io),
         }
     }
 }
@@ -101,8 +161,46 @@ impl HostFile {
 impl Mounts {
     /// Looks at nothing yet.
     pub(in super::super) fn new(lib: PathBuf, mpl_data: PathBuf) -> Self {
-        let mount = |source, folder| Mount { name: source_name(source), folder, index: OnceLock::new() };
-        Self { mounts: [mount(Source::Lib, lib), mount(Source::MplData, mpl_data)] }
+        let listed = |source, folder| Arc::new(Listed::new(source, folder));
+        Self {
+            lib: listed(Source::Lib, lib),
+            mpl_data: listed(Source::MplData, mpl_data),
+            packages: None,
+            grants: Grants::default(),
+        }
+    }
+
+    /// The folders of the same image, with these besides.
+    pub(in super::super) fn with(&self, packages: Option<Packages>, grants: Grants) -> Self {
+        Self { lib: self.lib.clone(), mpl_data: self.mpl_data.clone(), packages, grants }
+    }
+
+    /// What its user gave the session.
+    pub(super) fn grants(&self) -> &Grants {
+        &self.grants
+    }
+
+    /// What the session has made of that.
+    pub(super) fn account(&self) -> &Account {
+        &self.grants.account
+    }
+
+    /// Whether what was found in one is the same in the other.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let same = |a: &Arc<Listed>, b: &Arc<Listed>| Arc::ptr_eq(a, b);
+        let packages = match (&self.packages, &other.packages) {
+            (Some(a), Some(b)) => same(&a.0, &b.0),
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        // Each session has its own account of what it was given.
+        let granted = !self.grants.is_empty() || !other.grants.is_empty();
+        packages && !granted && same(&self.lib, &other.lib) && same(&self.mpl_data, &other.mpl_data)
+    }
+
+    /// What `name` is where it is not the host's own folder that holds it.
+    fn added(&self, folder: HostNode, name: &str) -> Option<HostNode> {
+        let here = self.packages.is_some() && folder == HostNode::root(Source::Lib) && name == PACKAGES;
+        here.then_some(HostNode::root(Source::Packages))
     }
 
     pub(super) fn is_folder(&self, node: HostNode) -> Result<bool, Errno> {
@@ -122,6 +220,9 @@ impl Mounts {
     /// # Errors
     /// NOENT, and NOTDIR where `folder` is none.
     pub(super) fn lookup(&self, folder: HostNode, name: &str) -> Result<HostNode, Errno> {
+        if let Some(added) = self.added(folder, name) {
+            return Ok(added);
+        }
         let index = self.index(folder.source)?;
         let children = index.children(folder.index)?;
         let found = children.binary_search_by(|child| index.name(*child).cmp(name)).map_err(|_| Errno::Noent)?;
@@ -138,7 +239,7 @@ impl Mounts {
     /// `None` for the outermost.
     pub(super) fn parent(&self, node: HostNode) -> Result<Option<HostNode>, Errno> {
         if node.index == 0 {
-            return Ok(None);
+            return Ok((node.source == Source::Packages).then_some(HostNode::root(Source::Lib)));
         }
         Ok(Some(HostNode { index: self.node(node)?.parent, ..node }))
     }
@@ -147,7 +248,13 @@ impl Mounts {
     pub(super) fn list(&self, folder: HostNode) -> Result<Vec<(&str, HostNode)>, Errno> {
         let index = self.index(folder.source)?;
         let children = index.children(folder.index)?;
-        Ok(children.iter().map(|child| (index.name(*child), HostNode { index: *child, ..folder })).collect())
+        let mut list: Vec<_> =
+            children.iter().map(|child| (index.name(*child), HostNode { index: *child, ..folder })).collect();
+        if let Some(added) = self.added(folder, PACKAGES) {
+            let at = list.partition_point(|(name, _)| *name < PACKAGES);
+            list.insert(at, (PACKAGES, added));
+        }
+        Ok(list)
     }
 
     /// The file, opened unless some session has it open already.
@@ -176,16 +283,17 @@ impl Mounts {
     }
 
     fn index(&self, source: Source) -> Result<&Index, Errno> {
-        let mount = match source {
-            Source::Lib => &self.mounts[0],
-            Source::MplData => &self.mounts[1],
+        let listed = match source {
+            Source::Lib => &self.lib,
+            Source::MplData => &self.mpl_data,
+            Source::Packages => &self.packages.as_ref().ok_or(Errno::Noent)?.0,
         };
-        if let Some(index) = mount.index.get() {
+        if let Some(index) = listed.index.get() {
             return Ok(index);
         }
-        let index = Index::of(&mount.folder, mount.name).map_err(|error| errno(&error))?;
+        let index = Index::of(&listed.folder, listed.name).map_err(|error| errno(&error))?;
         // Another session may have been first, with the same result.
-        Ok(mount.index.get_or_init(|| index))
+        Ok(listed.index.get_or_init(|| index))
     }
 }
 
@@ -194,8 +302,12 @@ pub(super) const fn source_name(source: Source) -> &'static str {
     match source {
         Source::Lib => "/usr/local/lib",
         Source::MplData => "/usr/local/lib/python315.zip/matplotlib/mpl-data",
+        Source::Packages => "/usr/local/lib/packages",
     }
 }
+
+/// The name of packages in the folder of the library.
+const PACKAGES: &str = "packages";
 
 /// A number that is the same on every machine, and none of a session's own files has.
 pub(super) fn number(path: &str) -> u64 {
@@ -274,79 +386,5 @@ impl Index {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn mounts() -> (tempfile::TempDir, Mounts) {
-        let host = tempfile::tempdir().unwrap();
-        let mpl = host.path().join("mpl");
-        std::fs::create_dir_all(mpl.join("fonts/ttf")).unwrap();
-        std::fs::write(mpl.join("fonts/ttf/b.ttf"), "bbb").unwrap();
-        std::fs::write(mpl.join("fonts/ttf/a.ttf"), "aa").unwrap();
-        std::fs::write(mpl.join("rc"), "0123456789").unwrap();
-        let mounts = Mounts::new(host.path().join("absent"), mpl);
-        (host, mounts)
-    }
-
-    const ROOT: HostNode = HostNode { source: Source::MplData, index: 0 };
-
-    fn find(mounts: &Mounts, path: &str) -> Result<HostNode, Errno> {
-        path.split('/').try_fold(ROOT, |at, name| mounts.lookup(at, name))
-    }
-
-    #[test]
-    fn folders_are_listed_in_order_and_files_have_their_sizes() {
-        let (_host, mounts) = mounts();
-        let names = |path: HostNode| mounts.list(path).unwrap().iter().map(|e| e.0.to_owned()).collect::<Vec<_>>();
-        assert_eq!(names(ROOT), ["fonts", "rc"]);
-        let ttf = find(&mounts, "fonts/ttf").unwrap();
-        assert_eq!(names(ttf), ["a.ttf", "b.ttf"]);
-        let (ino, bytes) = mounts.describe(find(&mounts, "fonts/ttf/b.ttf").unwrap()).unwrap();
-        assert_eq!((ino, bytes), (number("/usr/local/lib/python315.zip/matplotlib/mpl-data/fonts/ttf/b.ttf"), 3));
-        assert_eq!(mounts.parent(ttf).unwrap(), Some(find(&mounts, "fonts").unwrap()));
-        assert_eq!(mounts.parent(ROOT).unwrap(), None);
-        assert_eq!(mounts.path(ttf).unwrap(), "/usr/local/lib/python315.zip/matplotlib/mpl-data/fonts/ttf");
-        assert_eq!(find(&mounts, "fonts/nothing"), Err(Errno::Noent));
-        assert_eq!(find(&mounts, "rc/nothing"), Err(Errno::Notdir));
-        assert_eq!(mounts.is_folder(HostNode::root(Source::Lib)), Err(Errno::Io), "the host's folder is not there");
-    }
-
-    #[test]
-    fn a_file_is_opened_once_and_read_at_positions() {
-        let (_host, mounts) = mounts();
-        let rc = find(&mounts, "rc").unwrap();
-        let (first, second) = (mounts.open(rc).unwrap(), mounts.open(rc).unwrap());
-        assert!(Arc::ptr_eq(&first, &second));
-        let mut bytes = [0; 4];
-        assert_eq!((first.read(8, &mut bytes), &bytes[..2]), (Ok(2), &b"89"[..]));
-        assert_eq!((second.read(0, &mut bytes), &bytes), (Ok(4), b"0123"));
-        assert_eq!(first.read(u64::from(u32::MAX), &mut bytes), Ok(0));
-        assert_eq!(mounts.open(ROOT).unwrap_err(), Errno::Isdir);
-        let gone = Arc::downgrade(&first);
-        drop((first, second));
-        assert!(gone.upgrade().is_none(), "nobody reads it: the host's descriptor is given back");
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn links_are_not_there() {
-        let (host, mounts) = mounts();
-        std::fs::write(host.path().join("secret"), "s").unwrap();
-        std::os::unix::fs::symlink(host.path().join("secret"), host.path().join("mpl/soft")).unwrap();
-        std::os::unix::fs::symlink(host.path(), host.path().join("mpl/folder")).unwrap();
-        assert_eq!(find(&mounts, "soft"), Err(Errno::Noent));
-        assert_eq!(find(&mounts, "folder"), Err(Errno::Noent));
-        assert_eq!(mounts.list(ROOT).unwrap().len(), 2);
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_file_that_became_a_link_leads_nowhere() {
-        let (host, mounts) = mounts();
-        let rc = find(&mounts, "rc").unwrap();
-        std::fs::write(host.path().join("secret"), "s").unwrap();
-        std::fs::remove_file(host.path().join("mpl/rc")).unwrap();
-        std::os::unix::fs::symlink(host.path().join("secret"), host.path().join("mpl/rc")).unwrap();
-        assert_eq!(mounts.open(rc).unwrap_err(), Errno::Io);
-    }
-}
+#[path = "mounts/tests.rs"]
+mod tests;
