@@ -25,5 +25,6 @@ pub use error::{Error, Result};
 pub use interpreter::{Builder, CodeInterpreter};
 pub use limits::Limits;
 pub use progress::{Progress, Step, Unit};
+pub use provision::PackageRequest;
 pub use request::Request;
-pub use sandbox::{Checkpoint, OnError, Outcome, Python, Session, SessionOptions, Status};
+pub use sandbox::{Checkpoint, OnError, Outcome, Package, Packages, Python, Session, SessionOptions, Status};

@@ -5,7 +5,7 @@
 //! a session is, as a value), `saved` (the same as a file), `instance` (entering wasm and reading the trap), `guest` (what
 //! it may reach), `wasi` (its calls to the host), `files`, `clock` and `entropy` (what answers them), `output` and `scratch`
 //! (what it leaves), `wire` (what it says), `image` and `snapshot` (where the interpreter comes from), `engine` and
-//! `worker` (what it runs on), `budget` (what all sessions share).
+//! `worker` (what it runs on), `budget` (what all sessions share), `packages` (what is added to the library).
 
 mod budget;
 mod clock;
@@ -19,6 +19,7 @@ mod memory;
 mod options;
 mod outcome;
 mod output;
+mod packages;
 mod saved;
 mod scratch;
 mod session;
@@ -32,11 +33,10 @@ mod worker;
 
 use std::sync::Arc;
 
-#[cfg_attr(not(test), expect(unused_imports, reason = "packages are provisioned elsewhere"))]
-pub(crate) use files::Packages;
 use image::Image;
 pub use options::{OnError, SessionOptions};
 pub use outcome::{CellError, Change, FileChange, LimitHit, MimeBundle, Outcome, Status, Truncated, Usage};
+pub use packages::{Package, Packages};
 pub use session::Session;
 pub use state::Checkpoint;
 
@@ -67,7 +67,7 @@ impl Python {
 
     /// Whether this version could still use a folder of the cache.
     pub(crate) fn keeps(kind: &str, key: &str) -> bool {
-        image::keeps(kind, key)
+        image::keeps(kind, key) || Packages::keeps(kind, key)
     }
 
     /// A fresh interpreter with an empty `/work`. It is started by its first cell.

@@ -3,12 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::clock::{Clock, nanoseconds};
 use super::entropy::Entropy;
+use super::files::Mounts;
 use super::files::tree::Quota;
-use super::files::{Mounts, Packages};
+use super::packages::{self, Packages};
 use super::wire::MAX_DISPLAY;
-use crate::Limits;
+use crate::{Error, Limits, Result};
 
 /// How a session starts.
 #[non_exhaustive]
@@ -25,8 +28,8 @@ pub struct SessionOptions {
     /// The seed of a deterministic session: the clock is virtual, every random source is seeded, and the same cells give
     /// the same outcomes to the byte. `None`, the default, is the machine's time and entropy.
     pub deterministic: Option<u64>,
-    /// What the guest sees as `/usr/local/lib/packages`.
-    pub(crate) packages: Option<Packages>,
+    /// What the guest can import besides what is inside.
+    pub packages: Option<Packages>,
 }
 
 impl Default for SessionOptions {
@@ -80,15 +83,52 @@ impl SessionOptions {
         Self { deterministic: Some(seed), ..self }
     }
 
-    /// Gives the session these packages, read-only, as `/usr/local/lib/packages`. They are on `sys.path` only if somebody
-    /// puts them there.
-    #[cfg_attr(not(test), expect(dead_code, reason = "packages are provisioned elsewhere"))]
-    pub(crate) fn packages(self, packages: Packages) -> Self {
-        Self { packages: Some(packages), ..self }
+    /// Lets the guest import these [`packages`](Self::packages) too.
+    pub fn packages(self, packages: &Packages) -> Self {
+        Self { packages: Some(packages.clone()), ..self }
+    }
+}
+
+/// What a driver is told when its interpreter starts, and anew when it goes on under other options.
+#[derive(Clone, PartialEq)]
+pub(super) struct Told {
+    /// What one displayed object may take, and all of a cell.
+    pub(super) displays: (u64, u64),
+    /// The packages to import from, `name==version` each.
+    pub(super) packages: Arc<[String]>,
+}
+
+impl Told {
+    /// As the driver reads it.
+    pub(super) fn settings(&self) -> serde_json::Map<String, Value> {
+        let mut settings = serde_json::Map::new();
+        settings.insert("display".into(), self.displays.0.into());
+        settings.insert("displays".into(), self.displays.1.into());
+        if !self.packages.is_empty() {
+            settings.insert("packages".into(), packages::TARGET.into());
+        }
+        settings
     }
 }
 
 impl SessionOptions {
+    pub(super) fn told(&self) -> Told {
+        let packages = self.packages.as_ref().map(|packages| packages.label().clone());
+        Told { displays: self.displays(), packages: packages.unwrap_or_default() }
+    }
+
+    /// Refuses a state whose modules come from packages, `name==version` each, that these options do not give.
+    pub(super) fn has(&self, packages: &[String]) -> Result<()> {
+        let given = self.packages.as_ref().map(|packages| packages.label().clone()).unwrap_or_default();
+        match packages.iter().find(|package| !given.contains(package)) {
+            None => Ok(()),
+            Some(missing) => {
+                Err(Error::usage(format_args!("its program may use the package {missing}, which is not given"))
+                    .advise("give the same packages again, as with --with or the same --lock"))
+            }
+        }
+    }
+
     pub(super) fn quota(&self) -> Quota {
         let Limits { scratch, entries, depth, .. } = self.limits;
         Quota { bytes: scratch, entries, depth }
@@ -96,7 +136,9 @@ impl SessionOptions {
 
     /// The folders of the host that the session sees, `image` being those of its image.
     pub(super) fn mounts(&self, image: &Arc<Mounts>) -> Arc<Mounts> {
-        self.packages.as_ref().map_or_else(|| image.clone(), |packages| Arc::new(image.with(packages.clone())))
+        self.packages
+            .as_ref()
+            .map_or_else(|| image.clone(), |packages| Arc::new(image.with(packages.mounted().clone())))
     }
 
     /// What one displayed object may take, and all of a cell.
