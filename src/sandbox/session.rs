@@ -193,10 +193,12 @@ impl Session {
     /// options stay its own.
     ///
     /// # Errors
-    /// A checkpoint of another image, or one that holds more than this session's limits allow.
+    /// A checkpoint of another image, or one that holds more than this session's limits allow or uses packages that this
+    /// session has not.
     pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
         let state = checkpoint.state(&self.image)?;
         state.fits(&self.options.limits)?;
+        self.options.has(state.packages())?;
         self.go_back(state);
         self.before = None;
         self.adopt_world();

@@ -106,6 +106,14 @@ impl State {
         Ok(())
     }
 
+    /// The packages that its interpreter was told to import from.
+    pub(super) fn packages(&self) -> &[String] {
+        match &self.interpreter {
+            Interpreter::Kept(kept) => &kept.machine.packages,
+            Interpreter::Fresh | Interpreter::Lost => &[],
+        }
+    }
+
     fn save(&self, options: &SessionOptions) -> Saved {
         let (machine, pages) = match &self.interpreter {
             Interpreter::Kept(kept) => {

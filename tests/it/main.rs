@@ -26,6 +26,8 @@ mod model;
 mod model_server;
 /// A model on a server, through the built program and the library.
 mod openai;
+/// Packages that the user names.
+mod packages;
 /// What a session finds in the image.
 mod sandbox;
 /// State as a value: undo, checkpoints, forks, saved sessions.

@@ -13,7 +13,7 @@ use super::{Context, NAME, exit, interrupt};
 use crate::frontend::progress::size;
 use crate::provision::{Cache, Item};
 use crate::sandbox::Python;
-use crate::{Cancel, Config, PackageRequest, Result, model};
+use crate::{Cancel, Config, Error, PackageRequest, Result, model};
 
 /// Fetch, verify and build everything now, so that later runs start at once
 ///
@@ -41,6 +41,10 @@ pub struct Setup {
 impl Setup {
     pub fn execute(self, context: &Context) -> Result<u8> {
         let packages = self.with.request()?;
+        if (self.check || self.prune) && !packages.is_empty() {
+            return Err(Error::usage("--check and --prune look at no packages")
+                .advise("leave them or the packages out; packages are fetched and built by `setup --with …`"));
+        }
         let mut config = context.config()?;
         if self.prune {
             return prune(&context.console, &config);

@@ -14,7 +14,8 @@ use super::{is_version, normal};
 use crate::error::OrInternal;
 use crate::{Cancel, Error, Result};
 
-const MAX_FILES: u64 = 20_000;
+/// With their folders fewer than a seal takes.
+const MAX_FILES: u64 = 30_000;
 const MAX_BYTES: u64 = 512 << 20;
 /// Folders inside folders, fewer than a seal takes.
 const MAX_DEPTH: usize = 14;
