@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::Value;
 use slm_code_interpreter::{Cancel, Config, Overrides, PackageRequest, Packages, Progress, Python, SessionOptions};
@@ -13,14 +14,14 @@ use zip::write::SimpleFileOptions;
 use crate::tool::{Done, finish, ready, tool};
 
 /// A folder of wheels, and the program set up for it.
-struct Index {
+pub struct Index {
     folder: TempDir,
     /// Names that no other test has, so that the shared cache holds nothing for them.
     prefix: String,
 }
 
 impl Index {
-    fn new() -> Self {
+    pub fn new() -> Self {
         ready();
         let folder = tempfile::tempdir().unwrap();
         let name = folder.path().file_name().unwrap().to_string_lossy().to_lowercase();
@@ -28,7 +29,7 @@ impl Index {
         Self { folder, prefix: format!("t{prefix}") }
     }
 
-    fn name(&self, name: &str) -> String {
+    pub fn name(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)
     }
 
@@ -37,7 +38,7 @@ impl Index {
     }
 
     /// A wheel whose package is called `name` behind the prefix, with these files below it.
-    fn offer(&self, name: &str, version: &str, requires: &[&str], files: &[(&str, &str)]) {
+    pub fn offer(&self, name: &str, version: &str, requires: &[&str], files: &[(&str, &str)]) {
         let name = self.name(name);
         let requires = requires.iter().fold(String::new(), |lines, line| lines + "Requires-Dist: " + line + "\n");
         let info = format!("{name}-{version}.dist-info");
@@ -58,11 +59,16 @@ impl Index {
         fs::write(self.path(&format!("{name}-{version}-py3-none-any.whl")), bytes).unwrap();
     }
 
-    #[track_caller]
-    fn run(&self, arguments: &[&str]) -> Done {
+    /// The program, whose pip has this index alone.
+    pub fn tool(&self, arguments: &[&str]) -> Command {
         let mut command = tool(arguments);
         command.env("PIP_NO_INDEX", "1").env("PIP_FIND_LINKS", self.folder.path());
-        finish(command)
+        command
+    }
+
+    #[track_caller]
+    fn run(&self, arguments: &[&str]) -> Done {
+        finish(self.tool(arguments))
     }
 }
 
@@ -244,7 +250,6 @@ fn the_library_gives_them_to_sessions_forks_and_undone_cells() {
     let app = index.name("app");
     index.offer("app", "1.0", &[], &[("__init__.py", "n = 1")]);
     let lock = index.path("lock");
-    index.run(&["setup", "--help"]).exits(0);
     // This process's environment is not this test's to change, so the program fetches and the library finds.
     index.run(&["exec", "-c", "1", "--with", &app, "--lock", lock.to_str().unwrap()]).exits(0);
     let (config, progress, cancel) =

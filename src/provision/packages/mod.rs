@@ -11,7 +11,7 @@ mod lock;
 mod log;
 mod request;
 mod store;
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests;
 mod unpack;
 

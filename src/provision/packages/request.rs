@@ -147,6 +147,11 @@ impl Requirement {
         Ok(Self { name, text, hashes })
     }
 
+    /// Whether any version would do.
+    pub(super) fn is_open(&self) -> bool {
+        !self.text.split(" ;").next().unwrap_or_default().contains(['<', '>', '=', '~', '!'])
+    }
+
     /// The one version it allows, if it names it.
     pub(super) fn pinned(&self) -> Option<&str> {
         let package = self.text.split_once(" ;").map_or(self.text.as_str(), |(package, _)| package);
@@ -239,6 +244,7 @@ mod tests {
             assert_eq!(text(line), expected, "{line}");
         }
         assert_eq!(Requirement::parse("A_b==1.0 ; x").unwrap().pinned(), Some("1.0"));
+        assert!(Requirement::parse("a[b] ; x == '1'").unwrap().is_open());
         for open in ["a", "a>=1", "a==1.*", "a==1,<2"] {
             assert_eq!(Requirement::parse(open).unwrap().pinned(), None, "{open}");
         }

@@ -145,7 +145,7 @@ impl<'a> Store<'a> {
                 return Err(Error::unavailable(text).advise("do not use it, or correct the requirements file"));
             }
         }
-        let open = request.requirements.iter().filter(|requirement| requirement.pinned().is_none());
+        let open = request.requirements.iter().filter(|requirement| requirement.is_open());
         let open: Vec<_> = open.map(|requirement| requirement.name.as_str()).collect();
         Ok(Chosen { wheels, offered: offered(&open, folder) })
     }
