@@ -27,4 +27,6 @@ pub use limits::Limits;
 pub use progress::{Progress, Step, Unit};
 pub use provision::PackageRequest;
 pub use request::Request;
-pub use sandbox::{Checkpoint, OnError, Outcome, Package, Packages, Python, Session, SessionOptions, Status};
+pub use sandbox::{
+    Checkpoint, FileEntry, Mount, OnError, Outcome, Package, Packages, Python, Session, SessionOptions, Status,
+};

@@ -16,6 +16,7 @@ mod guest;
 mod image;
 mod instance;
 mod memory;
+mod names;
 mod options;
 mod outcome;
 mod output;
@@ -33,10 +34,12 @@ mod worker;
 
 use std::sync::Arc;
 
+pub use files::Mount;
 use image::Image;
 pub use options::{OnError, SessionOptions};
 pub use outcome::{CellError, Change, FileChange, LimitHit, MimeBundle, Outcome, Status, Truncated, Usage};
 pub use packages::{Package, Packages};
+pub use scratch::FileEntry;
 pub use session::Session;
 pub use state::Checkpoint;
 

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::clock::{Clock, nanoseconds};
 use super::entropy::Entropy;
-use super::files::Mounts;
 use super::files::tree::Quota;
+use super::files::{Grants, Mount, Mounts};
 use super::packages::{self, Packages};
 use super::wire::MAX_DISPLAY;
 use crate::{Error, Limits, Result};
@@ -28,6 +28,8 @@ pub struct SessionOptions {
     /// The seed of a deterministic session: the clock is virtual, every random source is seeded, and the same cells give
     /// the same outcomes to the byte. `None`, the default, is the machine's time and entropy.
     pub deterministic: Option<u64>,
+    /// Folders of the host that the session may use.
+    pub mounts: Vec<Mount>,
     /// What the guest can import besides what is inside.
     pub packages: Option<Packages>,
 }
@@ -40,6 +42,7 @@ impl Default for SessionOptions {
             undo: true,
             on_error: OnError::default(),
             deterministic: None,
+            mounts: Vec::new(),
             packages: None,
         }
     }
@@ -81,6 +84,19 @@ impl SessionOptions {
     /// Makes the session [`deterministic`](Self::deterministic) with this seed.
     pub fn deterministic(self, seed: u64) -> Self {
         Self { deterministic: Some(seed), ..self }
+    }
+
+    /// Lets the session use one more folder of the host.
+    ///
+    /// ```
+    /// use slm_code_interpreter::{Mount, SessionOptions};
+    ///
+    /// let options = SessionOptions::default().mount(Mount::read_only(std::env::temp_dir(), "/data")?);
+    /// # Ok::<(), slm_code_interpreter::Error>(())
+    /// ```
+    pub fn mount(mut self, mount: Mount) -> Self {
+        self.mounts.push(mount);
+        self
     }
 
     /// Lets the guest import these [`packages`](Self::packages) too.
@@ -134,11 +150,26 @@ impl SessionOptions {
         Quota { bytes: scratch, entries, depth }
     }
 
-    /// The folders of the host that the session sees, `image` being those of its image.
-    pub(super) fn mounts(&self, image: &Arc<Mounts>) -> Arc<Mounts> {
-        self.packages
-            .as_ref()
-            .map_or_else(|| image.clone(), |packages| Arc::new(image.with(packages.mounted().clone())))
+    /// Refuses what no session can start with, before there is any.
+    ///
+    /// # Errors
+    /// Mounts that cannot be together.
+    pub(crate) fn check(&self) -> Result<()> {
+        Grants::new(&self.mounts, self.quota()).map(|_| ())
+    }
+
+    /// The folders of the host that a new session sees, `image` being those of its image.
+    ///
+    /// # Errors
+    /// Mounts that cannot be together.
+    pub(super) fn see(&self, image: &Arc<Mounts>) -> Result<Arc<Mounts>> {
+        if self.packages.is_none() && self.mounts.is_empty() {
+            return Ok(image.clone());
+        }
+        Ok(Arc::new(image.with(
+            self.packages.as_ref().map(|packages| packages.mounted().clone()),
+            Grants::new(&self.mounts, self.quota())?,
+        )))
     }
 
     /// What one displayed object may take, and all of a cell.

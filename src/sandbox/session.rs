@@ -1,5 +1,7 @@
 //! One interpreter whose variables persist from cell to cell.
 
+mod workspace;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
@@ -65,7 +67,7 @@ impl Session {
         }
         let place = image.budget.place()?;
         let (clock, entropy) = options.time_and_entropy();
-        let mounts = options.mounts(&image.mounts);
+        let mounts = options.see(&image.mounts)?;
         let files = Files::new(mounts.clone(), options.quota(), options.limits.open_files, clock.wall(0));
         let world = World { files, clock, entropy };
         Ok(Self {
@@ -246,24 +248,6 @@ impl Session {
         session.go_back(state);
         session.adopt_world();
         Ok(session)
-    }
-
-    /// Copies a host file into `/work` under its own name.
-    ///
-    /// # Errors
-    /// A file that cannot be read, a name that is taken, and what does not fit into the limits.
-    pub fn put_file(&mut self, host: &Path) -> Result<()> {
-        self.limit_files();
-        let world = self.body.world_mut();
-        let now = world.clock.wall(0);
-        let put = self.scratch.put(world.files.tree_mut(), host, now);
-        self.charge_files();
-        put
-    }
-
-    /// Copies every file of `/work` that cells created or modified into the host folder `to`, and names them.
-    pub fn export(&self, to: &Path) -> Result<Vec<String>> {
-        self.scratch.export(self.tree(), to)
     }
 
     /// Ends the interpreter: its exit handlers run within what the last cell left of its limits, and what they print

@@ -194,7 +194,7 @@ impl State {
         options.deterministic = head.deterministic.map(|saved| saved.seed).or(options.deterministic);
         options.args = head.args;
         let tree = tree(options.quota(), head.next, head.entries, &contents).map_err(|why| refused(&why))?;
-        let files = Files::reopen(options.mounts(&image.mounts), tree, options.limits.open_files, head.descriptors)
+        let files = Files::reopen(image.mounts.clone(), tree, options.limits.open_files, head.descriptors)
             .map_err(|why| refused(&why))?;
         let bindings = bindings(head.bindings, &texts).map_err(|why| refused(&why))?;
         Ok(Self {

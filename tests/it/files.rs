@@ -8,6 +8,8 @@ use slm_code_interpreter::{
     Cancel, Config, Limits, Outcome, Overrides, Progress, Python, Session, SessionOptions, Status,
 };
 
+use crate::tool;
+
 fn start(options: SessionOptions) -> Session {
     let config = Config::resolve(Overrides::default()).expect("the settings");
     let python = Python::open(&config, &Progress::default(), &Cancel::new()).expect("the image");
@@ -349,4 +351,66 @@ fn fuel_is_the_time_limit_of_a_deterministic_session() {
     let outcome = run(&mut session, "import time; time.sleep(3600); print(round(time.monotonic()) // 3600)");
     assert_eq!(outcome.stdout, "1\n", "what was stopped never happened");
     assert!(outcome.usage.wall > Duration::from_secs(3600));
+}
+
+#[test]
+fn the_host_puts_lists_takes_and_removes_files_between_cells() {
+    let mut session = session(Limits::default().scratch(1000).entries(10));
+    session.put("data/in.csv", b"a,b\n1,2\n").expect("it fits");
+    let code = "
+import os
+print(open('data/in.csv').read(), sorted(os.listdir('/work')))
+kept = open('data/in.csv', 'r+'); open('result', 'wb').write(bytes(range(256)))
+";
+    let outcome = run(&mut session, code);
+    assert_eq!(outcome.stdout, "a,b\n1,2\n ['data']\n");
+    assert_eq!(
+        outcome.files.iter().map(|file| &*file.path).collect::<Vec<_>>(),
+        ["result"],
+        "what was put is no change"
+    );
+    assert_eq!(session.get("result").expect("it is there"), (0..=255).collect::<Vec<u8>>());
+    let listed: Vec<_> = session.list().into_iter().map(|file| (file.path, file.bytes)).collect();
+    assert_eq!(listed, [("data/in.csv".to_owned(), 8), ("result".to_owned(), 256)]);
+    session.put("data/in.csv", b"other").expect("it is replaced");
+    assert_eq!(run(&mut session, "print(kept.read())").stdout, "other\n", "also for whoever has it open");
+    session.remove("data").expect("it goes, with what is in it");
+    let gone = "print(os.listdir('/work'), os.path.exists('data'), kept.seek(0), kept.read())";
+    assert_eq!(run(&mut session, gone).stdout, "['result'] False 0 other\n");
+    for path in ["/work/result", "../tmp/x", "a/../../tmp/x", ""] {
+        assert!(session.put(path, b"x").expect_err(path).is_usage());
+        assert!(session.get(path).expect_err(path).is_usage() && session.remove(path).expect_err(path).is_usage());
+    }
+    let error = session.put("large", &[0; 1000]).expect_err("it does not fit");
+    assert!(error.to_string().contains("large: has 1000 bytes, and 739 of"), "{error}");
+    run(&mut session, "kept.close()");
+    session.put("large", &[0; 744]).expect("now it does");
+    session.rewind().expect("there is a cell to undo");
+    assert_eq!(session.list().len(), 1, "what was put since is undone too");
+}
+
+#[test]
+fn folders_go_in_and_results_come_out_on_the_command_line() {
+    let host = tempfile::tempdir().expect("a folder");
+    let (data, out) = (host.path().join("data"), host.path().join("out"));
+    std::fs::create_dir_all(data.join("sub")).expect("a folder");
+    std::fs::write(data.join("sub/a.csv"), "1").expect("a file");
+    let code = "
+import os
+print([(where, sorted(names)) for where, _, names in os.walk('/work')])
+open('data/sub/a.csv', 'a').write('2'); os.makedirs('new'); open('new/b\\tc', 'w').close()
+";
+    let [data, out_text] = [&data, &out].map(|path| path.to_str().expect("text"));
+    let done = tool::run(&["exec", "--file", data, "--out", out_text, "-c", code]).exits(0);
+    assert_eq!(done.stdout, "[('/work', []), ('/work/data', []), ('/work/data/sub', ['a.csv'])]\n");
+    assert!(done.stderr.ends_with(&format!("copied to {out_text}: data/sub/a.csv, new/b\tc\n")), "{}", done.stderr);
+    assert_eq!(std::fs::read_to_string(out.join("data/sub/a.csv")).expect("it is there"), "12");
+    let done = tool::run(&["exec", "--file", data, "--out", out_text, "--quiet", "-c", "pass"]).exits(0);
+    assert_eq!((done.stdout.as_str(), done.stderr.as_str()), ("", ""));
+    let done = tool::run(&["exec", "--file", data, "--entries", "1", "-c", "pass"]).exits(2);
+    assert!(
+        done.stderr.contains("limit of 1 files and folders") && done.stderr.contains("--entries"),
+        "{}",
+        done.stderr
+    );
 }

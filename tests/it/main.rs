@@ -24,6 +24,8 @@ mod lying;
 mod model;
 /// A model server of the tests' own.
 mod model_server;
+/// Folders of the host that a user gives to a session.
+mod mounts;
 /// A model on a server, through the built program and the library.
 mod openai;
 /// Packages that the user names.

@@ -79,12 +79,14 @@ impl Exec {
             WhatStays::Rewind => OnError::Rewind,
         };
         // What a stop undid would be missed where the session's state or files are wanted.
-        let kept = self.save.is_some() || self.workspace.out.is_some();
+        let code = self.code(&cancel)?;
+        let workspace = self.workspace;
+        let kept = self.save.is_some() || workspace.out.is_some();
         let mut cells = Cells {
-            code: self.code(&cancel)?,
-            options: self.workspace.options().args(self.args).on_error(on_error),
+            code,
+            options: workspace.options()?.args(self.args).on_error(on_error),
             load: self.load,
-            files: self.workspace.files,
+            files: workspace.files.clone(),
             keep_going: self.keep_going,
             save: self.save,
         };
@@ -102,9 +104,7 @@ impl Exec {
         if console.json {
             show_json(console, asked, &ran.outcomes);
         }
-        if let Some(out) = &self.workspace.out {
-            ran.session.export(out)?;
-        }
+        workspace.take_out(&ran.session, console)?;
         if let Some(trouble) = ran.trouble {
             return Err(trouble);
         }

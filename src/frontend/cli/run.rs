@@ -116,9 +116,7 @@ impl Run {
         // First of all: what fails from here on must not lose it.
         show(&context.console, &answer);
         self.save(&answer)?;
-        if let Some(out) = &self.workspace.out {
-            session.export(out)?;
-        }
+        self.workspace.take_out(&session, &context.console)?;
         Ok(exit::of_answer(&answer))
     }
 
@@ -165,7 +163,7 @@ impl Run {
     }
 
     fn session(&self, interpreter: &CodeInterpreter) -> Result<Session> {
-        let mut session = interpreter.session(self.workspace.options())?;
+        let mut session = interpreter.session(self.workspace.options()?)?;
         for file in &self.workspace.files {
             session.put_file(file)?;
         }

@@ -1,20 +1,25 @@
 //! The flags that `run` and `exec` share: what goes into `/work`, what comes out, and what the cells may use.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
 
+use super::console::Console;
 use crate::frontend::limits::{self, Asker};
-use crate::sandbox::SessionOptions;
+use crate::sandbox::{Mount, Session, SessionOptions};
 use crate::{Error, Limits, Result};
 
 #[derive(Clone, Debug, Default, Args)]
 pub struct Workspace {
-    /// Copy this file into /work first (repeatable)
+    /// Copy this file, or this folder without its links, into /work first (repeatable)
     // An id of its own: the positional files of `exec` are `files` too, and clap would take the two for one.
     #[arg(id = "file", long = "file", value_name = "PATH")]
     pub files: Vec<PathBuf>,
+
+    /// Let cells use this folder, as /PATH: read-only, or with :rw for good, also what they remove (repeatable)
+    #[arg(id = "mount", long = "mount", value_name = "DIR:/PATH[:rw]", value_parser = mount)]
+    pub mounts: Vec<Granted>,
 
     /// Copy what changed under /work into this folder
     #[arg(long, value_name = "DIR")]
@@ -65,10 +70,37 @@ pub struct Workspace {
     max_displays: Option<u64>,
 }
 
+/// A folder of the host that cells may use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Granted {
+    host: PathBuf,
+    guest: String,
+    writable: bool,
+}
+
+impl Granted {
+    fn open(&self) -> Result<Mount> {
+        let open = if self.writable { Mount::writable } else { Mount::read_only };
+        open(&self.host, &self.guest)
+    }
+}
+
 impl Workspace {
     /// How a session with these flags starts.
-    pub fn options(&self) -> SessionOptions {
-        SessionOptions { deterministic: self.deterministic, ..SessionOptions::new(self.limits()) }
+    ///
+    /// # Errors
+    /// Folders that cannot be mounted.
+    pub fn options(&self) -> Result<SessionOptions> {
+        let options = SessionOptions { deterministic: self.deterministic, ..SessionOptions::new(self.limits()) };
+        self.mounts.iter().try_fold(options, |options, granted| Ok(options.mount(granted.open()?)))
+    }
+
+    /// Copies what changed under `/work` out, if that is asked for, and says what it was.
+    pub fn take_out(&self, session: &Session, console: &Console) -> Result<()> {
+        if let Some(out) = &self.out {
+            console.say(&told(out, &session.export(out)?));
+        }
+        Ok(())
     }
 
     fn limits(&self) -> Limits {
@@ -89,12 +121,13 @@ impl Workspace {
 
     /// Refuses paths that cannot serve, before any time is spent.
     pub fn check(&self) -> Result<()> {
+        self.options()?.check()?;
         for file in &self.files {
             let found = std::fs::metadata(file)
                 .map_err(|error| Error::usage(error).context(format!("cannot read --file {}", file.display())))?;
-            if !found.is_file() {
-                return Err(Error::usage(format!("cannot take --file {}: not a regular file", file.display()))
-                    .advise("name each file; folders are not copied"));
+            if !found.is_file() && !found.is_dir() {
+                let text = format!("cannot take --file {}: neither a regular file nor a folder", file.display());
+                return Err(Error::usage(text));
             }
         }
         match &self.out {
@@ -103,6 +136,36 @@ impl Workspace {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// Reads DIR:/PATH, DIR:/PATH:ro or DIR:/PATH:rw. DIR may have colons, as it does on Windows; PATH may not.
+fn mount(text: &str) -> Result<Granted, String> {
+    let (rest, writable) = match text.strip_suffix(":rw") {
+        Some(rest) => (rest, true),
+        None => (text.strip_suffix(":ro").unwrap_or(text), false),
+    };
+    match rest.rsplit_once(":/") {
+        Some((host, guest)) if !host.is_empty() && !guest.contains(':') => {
+            Ok(Granted { host: host.into(), guest: format!("/{guest}"), writable })
+        }
+        Some((host, guest)) if !host.is_empty() => {
+            let (_, mode) = guest.rsplit_once(':').unwrap_or_default();
+            Err(format!("after the guest's path comes ro or rw, and not {mode:?}"))
+        }
+        _ => Err("it says which folder, and where the guest finds it: DIR:/PATH, as in ./data:/data".to_owned()),
+    }
+}
+
+/// Which results lie in `out` now; of many the first.
+fn told(out: &Path, copied: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let out = out.display();
+    let names = copied.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match copied.len() {
+        0 => format!("nothing was copied to {out}: no file in /work is new or changed"),
+        1..=SHOWN => format!("copied to {out}: {names}"),
+        all => format!("{all} files copied to {out}: {names} and {} more", all - SHOWN),
     }
 }
 
@@ -148,8 +211,8 @@ mod tests {
             display: 8 << 20,
             displays: 9 << 20,
         };
-        assert_eq!(parse(line).unwrap().options().limits, expected);
-        assert_eq!(parse("").unwrap().options().limits, Limits::default());
+        assert_eq!(parse(line).unwrap().options().unwrap().limits, expected);
+        assert_eq!(parse("").unwrap().options().unwrap().limits, Limits::default());
     }
 
     #[test]
@@ -193,10 +256,61 @@ mod tests {
 
     #[test]
     fn a_seed_is_optional_and_never_taken_from_what_follows() {
-        assert_eq!(parse("").unwrap().options().deterministic, None);
-        assert_eq!(parse("--deterministic").unwrap().options().deterministic, Some(0));
-        assert_eq!(parse("--deterministic=7").unwrap().options().deterministic, Some(7));
-        assert_eq!(parse("--deterministic --depth 3").unwrap().options().deterministic, Some(0));
+        assert_eq!(parse("").unwrap().options().unwrap().deterministic, None);
+        assert_eq!(parse("--deterministic").unwrap().options().unwrap().deterministic, Some(0));
+        assert_eq!(parse("--deterministic=7").unwrap().options().unwrap().deterministic, Some(7));
+        assert_eq!(parse("--deterministic --depth 3").unwrap().options().unwrap().deterministic, Some(0));
+    }
+
+    #[test]
+    fn a_mount_names_a_folder_a_path_and_perhaps_how() {
+        for (text, host, guest, writable) in [
+            ("./data:/data", "./data", "/data", false),
+            ("./data:/data:ro", "./data", "/data", false),
+            ("data:/a/b:rw", "data", "/a/b", true),
+            (r"C:\data:/data:rw", r"C:\data", "/data", true),
+            ("C:/da:ta:/data", "C:/da:ta", "/data", false),
+            ("/:/data", "/", "/data", false),
+        ] {
+            assert_eq!(mount(text), Ok(Granted { host: host.into(), guest: guest.into(), writable }), "{text}");
+        }
+        for (text, word) in [
+            ("data", "./data:/data"),
+            ("/data", "DIR:/PATH"),
+            (":/data", "DIR:/PATH"),
+            ("d:data", "DIR:/PATH"),
+            ("d:/data:x", "\"x\""),
+        ] {
+            assert!(mount(text).unwrap_err().contains(word), "{text}");
+        }
+        assert!(parse("--mount d:/data:RW").unwrap_err().contains("ro or rw"));
+    }
+
+    #[test]
+    fn mounts_that_cannot_be_are_refused_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let host = folder.path().display();
+        assert_eq!(
+            parse(&format!("--mount {host}:/data --mount {host}:/out:rw")).unwrap().options().unwrap().mounts.len(),
+            2
+        );
+        for (line, words) in [
+            (format!("--mount {host}/none:/data"), "cannot mount"),
+            (format!("--mount {host}:/work"), "own folder"),
+            (format!("--mount {host}:/data/../x"), "not a plain path"),
+            (format!("--mount {host}:/data --mount {host}:/data/in:rw"), "cannot both be mounted"),
+        ] {
+            let error = parse(&line).unwrap().check().unwrap_err();
+            assert!(error.is_usage() && error.to_string().contains(words), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn results_are_told_by_name_and_of_many_the_first() {
+        let told = |count: usize| told(Path::new("out"), &(0..count).map(|n| format!("d/{n}")).collect::<Vec<_>>());
+        assert_eq!(told(0), "nothing was copied to out: no file in /work is new or changed");
+        assert_eq!(told(2), "copied to out: d/0, d/1");
+        assert_eq!(told(7), "7 files copied to out: d/0, d/1, d/2, d/3, d/4 and 2 more");
     }
 
     #[test]
@@ -210,7 +324,7 @@ mod tests {
         };
         with(&[&file], Some(&folder.path().join("new"))).unwrap();
         assert!(with(&[&folder.path().join("none")], None).unwrap_err().is_usage());
-        assert!(with(&[folder.path()], None).unwrap_err().to_string().contains("not a regular file"));
+        with(&[folder.path()], None).unwrap();
         assert!(with(&[], Some(&file)).unwrap_err().to_string().contains("not a folder"));
     }
 }

@@ -4,7 +4,9 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub enum Errno {
+    Acces = 2,
     Badf = 8,
+    Busy = 10,
     Dquot = 19,
     Exist = 20,
     Fault = 21,
@@ -25,6 +27,7 @@ pub enum Errno {
     Perm = 63,
     Rofs = 69,
     Spipe = 70,
+    Xdev = 75,
 }
 
 impl Errno {

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::errno::Errno;
 use super::listing::{Listing, Row};
+use super::mounts::Account;
 use super::table::{Content, Descriptor, File, Folder, Stream};
-use super::{Device, Files, Filestat, Kind, Place, Stamp, Times, held, tree};
+use super::{Device, Files, Filestat, Hub, Kind, Place, Stamp, Times, held, tree};
 
 /// Preview 1's `fdflags`: the one that has an effect, and all there are.
 const APPEND: u16 = 1;
@@ -94,7 +95,7 @@ impl Files {
             Descriptor::File(file) => {
                 let rights =
                     ALL & !unless(file.read, READ | READDIR) & !unless(file.write, WRITE | ALLOCATE | SET_SIZE);
-                let kind = self.kind(file.content.place()).unwrap_or(Kind::File);
+                let kind = file.content.place().and_then(|place| self.kind(&place)).unwrap_or(Kind::File);
                 Fdstat { kind, flags: file.flags, rights, inheriting: rights }
             }
         })
@@ -118,16 +119,16 @@ impl Files {
                 let times = Times::default();
                 Ok(Filestat { device: 0, ino: 0, kind: Kind::Device, links: 0, bytes: 0, times })
             }
-            Descriptor::Folder(folder) => self.describe(folder.place),
-            Descriptor::File(file) => self.describe(file.content.place()),
+            Descriptor::Folder(folder) => self.describe(&folder.place),
+            Descriptor::File(file) => self.describe(&file.content.place()?),
         }
     }
 
     pub(in super::super) fn set_times(&mut self, fd: u32, to: Stamp, now: u64) -> Result<(), Errno> {
         let place = match self.table.get(fd)? {
             Descriptor::Stream(_) => return Err(Errno::Inval),
-            Descriptor::Folder(folder) => folder.place,
-            Descriptor::File(file) => file.content.place(),
+            Descriptor::Folder(folder) => folder.place.clone(),
+            Descriptor::File(file) => file.content.place()?,
         };
         self.stamp(place, to, now)
     }
@@ -137,11 +138,14 @@ impl Files {
             Descriptor::File(File { content: Content::Tree(ino), write: true, .. }) => {
                 self.tree.resize(*ino, bytes, now)
             }
+            Descriptor::File(File { content: Content::Live(file), write: true, .. }) => {
+                file.resize(bytes, self.account())
+            }
             _ => Err(Errno::Inval),
         }
     }
 
-    /// `fd_sync`, `fd_datasync`: there is nothing to wait for.
+    /// `fd_sync`, `fd_datasync`: there is nothing to wait for, or (in a folder of the host's) it could take too long.
     pub(in super::super) fn sync(&self, fd: u32) -> Result<(), Errno> {
         match self.table.get(fd)? {
             Descriptor::Stream(_) | Descriptor::File(File { content: Content::Device(_), .. }) => Err(Errno::Inval),
@@ -214,10 +218,9 @@ impl Files {
     /// Writes where the last read or write ended, or at the end of a file that is open for appending.
     pub(in super::super) fn write(&mut self, fd: u32, bytes: &[u8], now: u64) -> Result<usize, Errno> {
         let Descriptor::File(file) = self.table.get_mut(fd)? else { return Err(Errno::Badf) };
-        let Some(ino) = writable(file)? else { return Ok(bytes.len()) };
-        let at = append_at(&self.tree, ino, file.flags).unwrap_or(file.at);
-        let written = write_content(&mut self.tree, ino, at, bytes, now)?;
-        file.at = at + written as u64;
+        let at = (file.flags & APPEND == 0).then_some(file.at);
+        let (end, written) = write_content(&mut self.tree, self.mounts.account(), file, at, bytes, now)?;
+        file.at = end;
         Ok(written)
     }
 
@@ -228,16 +231,15 @@ impl Files {
             Descriptor::Stream(_) => return Err(Errno::Spipe),
             Descriptor::Folder(_) => return Err(Errno::Badf),
         };
-        let Some(ino) = writable(file)? else { return Ok(bytes.len()) };
-        let at = append_at(&self.tree, ino, file.flags).unwrap_or(at);
-        write_content(&mut self.tree, ino, at, bytes, now)
+        let at = (file.flags & APPEND == 0).then_some(at);
+        write_content(&mut self.tree, self.mounts.account(), file, at, bytes, now).map(|(_, written)| written)
     }
 
     pub(in super::super) fn seek(&mut self, fd: u32, by: i64, from: Whence) -> Result<u64, Errno> {
         let bytes = match self.table.get(fd)? {
             // Wherever one seeks to, it is the same.
             Descriptor::File(File { content: Content::Device(_), .. }) => return Ok(0),
-            Descriptor::File(file) => self.describe(file.content.place())?.bytes,
+            Descriptor::File(file) => self.describe(&file.content.place()?)?.bytes,
             Descriptor::Stream(_) => return Err(Errno::Spipe),
             Descriptor::Folder(_) => return Err(Errno::Badf),
         };
@@ -261,7 +263,7 @@ impl Files {
         let listing = match self.walks.under_way(fd).filter(|_| cookie != 0) {
             Some(listing) => listing,
             None => {
-                let listing = Arc::new(self.listing(folder)?);
+                let listing = Arc::new(self.listing(&folder)?);
                 self.walks.begin(fd, listing.clone());
                 listing
             }
@@ -274,9 +276,14 @@ impl Files {
         Ok(written)
     }
 
-    fn listing(&self, folder: Place) -> Result<Listing, Errno> {
+    /// What the session has made of folders that it was given.
+    pub(super) fn account(&self) -> &Account {
+        self.mounts.account()
+    }
+
+    fn listing(&self, folder: &Place) -> Result<Listing, Errno> {
         let own = self.describe(folder)?.ino;
-        let above = self.parent(folder).and_then(|parent| self.describe(parent)).map_or(own, |stat| stat.ino);
+        let above = self.parent(folder).and_then(|parent| self.describe(&parent)).map_or(own, |stat| stat.ino);
         let mut rows = Vec::new();
         let mut add = |name: &str, ino, kind| rows.push(Row { name: name.into(), ino, kind });
         add(".", own, Kind::Folder);
@@ -284,35 +291,56 @@ impl Files {
         match folder {
             Place::Hub(hub) => {
                 for (name, place) in hub.list() {
-                    let stat = self.describe(*place)?;
+                    let stat = self.describe(place)?;
+                    add(name, stat.ino, stat.kind);
+                }
+                if *hub == Hub::Root {
+                    self.given(0, &mut add);
+                }
+            }
+            Place::Way(way) => self.given(*way, &mut add),
+            Place::Device(_) => return Err(Errno::Notdir),
+            Place::Host(folder) => {
+                for (name, node) in self.mounts.list(*folder)? {
+                    let stat = self.describe(&Place::Host(node))?;
                     add(name, stat.ino, stat.kind);
                 }
             }
-            Place::Device(_) => return Err(Errno::Notdir),
-            Place::Host(folder) => {
-                for (name, node) in self.mounts.list(folder)? {
-                    let stat = self.describe(Place::Host(node))?;
-                    add(name, stat.ino, stat.kind);
+            Place::Live(folder) => {
+                for entry in folder.list()? {
+                    add(&entry.name, entry.ino, entry.kind);
                 }
             }
             Place::Tree(folder) => {
-                for (name, ino, kind) in self.tree.list(folder)? {
+                for (name, ino, kind) in self.tree.list(*folder)? {
                     let kind = if kind == tree::Kind::Folder { Kind::Folder } else { Kind::File };
                     add(&name, u64::from(ino.0), kind);
                 }
             }
         }
+        rows[2..].sort_by(|a, b| a.name.cmp(&b.name));
         Ok(Listing(rows))
+    }
+
+    /// What the session was given on the way `way`. What the host cannot tell anything of is there all the same.
+    fn given(&self, way: usize, add: &mut impl FnMut(&str, u64, Kind)) {
+        for (name, place) in self.mounts.grants().list(way) {
+            add(name, self.describe(&place).map_or(0, |stat| stat.ino), Kind::Folder);
+        }
     }
 }
 
 impl Content {
-    pub(super) fn place(&self) -> Place {
-        match self {
+    /// # Errors
+    /// IO for what is gone.
+    pub(super) fn place(&self) -> Result<Place, Errno> {
+        Ok(match self {
             Self::Tree(ino) => Place::Tree(*ino),
             Self::Host(file) => Place::Host(file.node),
+            Self::Live(file) => Place::Live(file.place()),
             Self::Device(device) => Place::Device(*device),
-        }
+            Self::Gone(_) => return Err(Errno::Io),
+        })
     }
 }
 
@@ -324,31 +352,38 @@ fn readable(descriptor: &mut Descriptor) -> Result<&mut File, Errno> {
     }
 }
 
-/// What is written to; `None` where it goes nowhere.
-fn writable(file: &File) -> Result<Option<tree::Ino>, Errno> {
-    match file.content {
-        Content::Tree(ino) if file.write => Ok(Some(ino)),
-        Content::Device(_) if file.write => Ok(None),
-        _ => Err(Errno::Badf),
-    }
-}
-
-/// Where a file that is open for appending is written.
-fn append_at(tree: &tree::Tree, ino: tree::Ino, flags: u16) -> Option<u64> {
-    (flags & APPEND != 0).then(|| tree.stat(ino).map_or(0, |stat| stat.bytes))
-}
-
 fn read_content(tree: &tree::Tree, content: &Content, at: u64, into: &mut [u8]) -> Result<usize, Errno> {
     match content {
         Content::Tree(ino) => tree.read(*ino, at, into),
         Content::Host(file) => file.read(at, into),
+        Content::Live(file) => file.read(at, into),
+        Content::Gone(_) => Err(Errno::Io),
         Content::Device(Device::Null) => Ok(0),
         // The caller has them; see `is_random`.
         Content::Device(Device::Random | Device::Urandom) => Err(Errno::Io),
     }
 }
 
-/// Nothing to write is nothing done, also where the file is full.
-fn write_content(tree: &mut tree::Tree, ino: tree::Ino, at: u64, bytes: &[u8], now: u64) -> Result<usize, Errno> {
-    if bytes.is_empty() { Ok(0) } else { tree.write(ino, at, bytes, now) }
+/// Writes at `at`, or at the end; says where it ended and how many bytes it were. Nothing to write is nothing done, also
+/// where the file is full.
+fn write_content(
+    tree: &mut tree::Tree,
+    account: &Account,
+    file: &File,
+    at: Option<u64>,
+    bytes: &[u8],
+    now: u64,
+) -> Result<(u64, usize), Errno> {
+    match &file.content {
+        _ if !file.write => Err(Errno::Badf),
+        Content::Tree(ino) => {
+            let at = at.unwrap_or_else(|| tree.stat(*ino).map_or(0, |stat| stat.bytes));
+            let written = if bytes.is_empty() { 0 } else { tree.write(*ino, at, bytes, now)? };
+            Ok((at + written as u64, written))
+        }
+        Content::Live(live) => live.write(at, bytes, account),
+        Content::Device(_) => Ok((0, bytes.len())),
+        Content::Host(_) => Err(Errno::Badf),
+        Content::Gone(_) => Err(Errno::Io),
+    }
 }

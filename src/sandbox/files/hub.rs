@@ -1,14 +1,18 @@
 //! What is the same in every session and nobody's: the folders that hold nothing but the way to others, and the devices.
 
-use super::mounts::{HostNode, Source};
+use super::mounts::{HostNode, Live, Source};
 use super::tree::{Ino, Tree};
 
 /// A file or folder of the namespace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) enum Place {
     Hub(Hub),
+    /// A folder that holds nothing but the way to what the session was given.
+    Way(usize),
     Device(Device),
     Host(HostNode),
+    /// In a folder that the session was given.
+    Live(Live),
     Tree(Ino),
 }
 

@@ -9,6 +9,9 @@ use super::Kind;
 /// on all the same, and only a change of its folder meanwhile can make it skip or repeat a name.
 const KEPT: usize = 8;
 
+/// The rows of all listings that are kept but the newest.
+const KEPT_ROWS: usize = 100_000;
+
 /// The size of preview 1's record before a name.
 const RECORD: usize = 24;
 
@@ -23,7 +26,8 @@ impl Walks {
 
     pub(super) fn begin(&mut self, fd: u32, listing: Arc<Listing>) {
         self.end(fd);
-        if self.0.len() == KEPT {
+        let rows = |walks: &[(u32, Arc<Listing>)]| walks.iter().map(|walk| walk.1.0.len()).sum::<usize>();
+        while self.0.len() == KEPT || rows(&self.0) > KEPT_ROWS {
             self.0.remove(0);
         }
         self.0.push((fd, listing));
@@ -133,6 +137,18 @@ mod tests {
         assert_eq!(kept, [2, 3, 4, 5, 6, 7, 8, 9]);
         walks.end(5);
         assert!(walks.under_way(5).is_none());
+    }
+
+    #[test]
+    fn long_listings_make_room_too() {
+        let row = || Row { name: "x".into(), ino: 1, kind: Kind::File };
+        let long = Arc::new(Listing((0..KEPT_ROWS / 2 + 1).map(|_| row()).collect()));
+        let mut walks = Walks::default();
+        for fd in 0..4 {
+            walks.begin(fd, long.clone());
+        }
+        let kept: Vec<_> = (0..4).filter(|fd| walks.under_way(*fd).is_some()).collect();
+        assert_eq!(kept, [2, 3], "the newest, and as many as fit besides");
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! The files a session sees: one namespace, its descriptors, and every file call of WASI preview 1 on them.
 //!
 //! `/work` and `/tmp` are a [`Tree`] in memory, under quotas. The rest is read-only: the host's folders in [`Mounts`],
-//! the folders that hold nothing but the way to them, and three devices. There are no links anywhere, so a path is resolved by
+//! the folders that hold nothing but the way to them, and three devices; and what a user gives to a session of the
+//! host's ([`Live`]), read-only or not, as it is at the moment. There are no links anywhere, so a path is resolved by
 //! walking its names, and `..` leads to the one folder that holds a folder. Nothing here knows wasm: bytes come and go
 //! as slices, and what fails is an [`Errno`].
 //!
-//! Read in this order: `errno`, `tree` (files and folders in memory, with their quotas), `mounts` (the host's folders),
+//! Read in this order: `errno`, `tree` (files and folders in memory, with their quotas), `mounts` (the host's folders;
+//! within it `granted`, `live` and `account`: those that were given),
 //! `hub` (what else there is), this file (the namespace), `table` (descriptors), `paths` and `handles` (the calls),
 //! `listing` (walking a folder), `saved` (what is open, as plain values).
 
@@ -25,9 +27,9 @@ use errno::Errno;
 pub(super) use handles::{Fdstat, KNOWN_FLAGS, Whence, rights};
 use hub::{Device, Hub, Place};
 use listing::Walks;
-pub(super) use mounts::Mounts;
-pub(super) use mounts::Packages;
-use mounts::{HostNode, Source, number};
+pub use mounts::Mount;
+pub(super) use mounts::{Grants, Mounts, Packages, open_regular};
+use mounts::{HostNode, Live, Source, number};
 pub(super) use paths::{OpenHow, Stamp};
 pub(super) use table::Stream;
 use table::{Content, Descriptor, Folder, Table};
@@ -65,7 +67,7 @@ pub(super) enum Kind {
 /// What preview 1 tells of a file or folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Filestat {
-    /// 0 for a stream, 1 for all else.
+    /// 0 for a stream, 1 for all else but what the session was given, of which each folder has a number of its own.
     pub(super) device: u64,
     pub(super) ino: u64,
     pub(super) kind: Kind,
@@ -128,17 +130,18 @@ impl Files {
         }
     }
 
-    fn kind(&self, place: Place) -> Result<Kind, Errno> {
+    fn kind(&self, place: &Place) -> Result<Kind, Errno> {
         let is_folder = match place {
-            Place::Hub(_) => true,
+            Place::Hub(_) | Place::Way(_) => true,
             Place::Device(_) => return Ok(Kind::Device),
-            Place::Host(node) => self.mounts.is_folder(node)?,
-            Place::Tree(ino) => self.tree.stat(ino).ok_or(Errno::Noent)?.kind == tree::Kind::Folder,
+            Place::Host(node) => self.mounts.is_folder(*node)?,
+            Place::Live(live) => return Ok(live.kind()),
+            Place::Tree(ino) => self.tree.stat(*ino).ok_or(Errno::Noent)?.kind == tree::Kind::Folder,
         };
         Ok(if is_folder { Kind::Folder } else { Kind::File })
     }
 
-    fn describe(&self, place: Place) -> Result<Filestat, Errno> {
+    fn describe(&self, place: &Place) -> Result<Filestat, Errno> {
         let fixed = |ino, kind, bytes| Filestat {
             device: 1,
             ino,
@@ -149,13 +152,15 @@ impl Files {
         };
         Ok(match place {
             Place::Hub(hub) => fixed(number(hub.path()), Kind::Folder, 0),
+            Place::Way(way) => fixed(number(self.mounts.grants().path(*way).ok_or(Errno::Noent)?), Kind::Folder, 0),
             Place::Device(device) => fixed(number(device.path()), Kind::Device, 0),
             Place::Host(node) => {
-                let (ino, bytes) = self.mounts.describe(node)?;
+                let (ino, bytes) = self.mounts.describe(*node)?;
                 fixed(ino, self.kind(place)?, bytes)
             }
+            Place::Live(live) => live.describe()?,
             Place::Tree(ino) => {
-                let stat = self.tree.stat(ino).ok_or(Errno::Noent)?;
+                let stat = self.tree.stat(*ino).ok_or(Errno::Noent)?;
                 let kind = if stat.kind == tree::Kind::Folder { Kind::Folder } else { Kind::File };
                 Filestat {
                     device: 1,
@@ -173,15 +178,21 @@ impl Files {
     ///
     /// # Errors
     /// NOENT, NAMETOOLONG, and NOTDIR where `folder` is none.
-    fn lookup(&self, folder: Place, name: &str) -> Result<Place, Errno> {
+    fn lookup(&self, folder: &Place, name: &str) -> Result<Place, Errno> {
         if name.len() > 255 {
             return Err(Errno::Nametoolong);
         }
         match folder {
-            Place::Hub(hub) => hub.list().iter().find(|entry| entry.0 == name).map(|entry| entry.1).ok_or(Errno::Noent),
+            Place::Hub(hub) => {
+                let fixed = hub.list().iter().find(|entry| entry.0 == name).map(|entry| entry.1.clone());
+                let given = || self.mounts.grants().lookup(0, name).filter(|_| *hub == Hub::Root);
+                fixed.or_else(given).ok_or(Errno::Noent)
+            }
+            Place::Way(way) => self.mounts.grants().lookup(*way, name).ok_or(Errno::Noent),
             Place::Device(_) => Err(Errno::Notdir),
-            Place::Host(folder) => self.mounts.lookup(folder, name).map(Place::Host),
-            Place::Tree(folder) => self.tree.lookup(folder, name).map(Place::Tree),
+            Place::Host(folder) => self.mounts.lookup(*folder, name).map(Place::Host),
+            Place::Live(folder) => folder.lookup(name).map(Place::Live),
+            Place::Tree(folder) => self.tree.lookup(*folder, name).map(Place::Tree),
         }
     }
 
@@ -189,18 +200,28 @@ impl Files {
     ///
     /// # Errors
     /// PERM for matplotlib's data, which lie nowhere in the namespace; NOENT for a folder that was removed.
-    fn parent(&self, folder: Place) -> Result<Place, Errno> {
+    fn parent(&self, folder: &Place) -> Result<Place, Errno> {
         match folder {
             Place::Hub(hub) => Ok(Place::Hub(hub.parent())),
+            Place::Way(way) => Ok(self.way(self.mounts.grants().above(*way))),
             Place::Device(_) => Err(Errno::Notdir),
-            Place::Host(node) => match self.mounts.parent(node)? {
+            Place::Live(live) => match live.parent()? {
+                Some(parent) => Ok(Place::Live(parent)),
+                None => Ok(self.way(self.mounts.grants().above_mount(live))),
+            },
+            Place::Host(node) => match self.mounts.parent(*node)? {
                 Some(parent) => Ok(Place::Host(parent)),
-                None if node == HostNode::root(Source::Lib) => Ok(Place::Hub(Hub::Local)),
+                None if *node == HostNode::root(Source::Lib) => Ok(Place::Hub(Hub::Local)),
                 None => Err(Errno::Perm),
             },
             Place::Tree(Tree::WORK | Tree::TMP) => Ok(Place::Hub(Hub::Root)),
-            Place::Tree(ino) => self.tree.parent(ino).map(Place::Tree).ok_or(Errno::Noent),
+            Place::Tree(ino) => self.tree.parent(*ino).map(Place::Tree).ok_or(Errno::Noent),
         }
+    }
+
+    /// A folder that leads to what the session was given; the first of them is `/`.
+    fn way(&self, way: usize) -> Place {
+        if way == 0 { Place::Hub(Hub::Root) } else { Place::Way(way) }
     }
 
     /// The folder that the descriptor `fd` stands for.
@@ -209,7 +230,7 @@ impl Files {
     /// BADF, NOTDIR.
     fn folder(&self, fd: u32) -> Result<Place, Errno> {
         match self.table.get(fd)? {
-            Descriptor::Folder(folder) => Ok(folder.place),
+            Descriptor::Folder(folder) => Ok(folder.place.clone()),
             _ => Err(Errno::Notdir),
         }
     }

@@ -8,6 +8,19 @@
 #[cfg_attr(windows, path = "mounts/windows.rs")]
 mod platform;
 
+#[cfg_attr(target_os = "linux", path = "mounts/kernel/linux.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "mounts/kernel/other.rs")]
+mod kernel;
+
+#[path = "mounts/account.rs"]
+mod account;
+#[path = "mounts/granted.rs"]
+mod granted;
+#[path = "mounts/live.rs"]
+mod live;
+#[path = "mounts/live_file.rs"]
+mod live_file;
+
 use std::fmt;
 use std::fs::File;
 use std::io;
@@ -18,13 +31,19 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
 use super::errno::Errno;
+pub(super) use account::Account;
+pub(in super::super) use granted::Grants;
+pub use granted::Mount;
+pub(super) use live::Live;
+pub(super) use live_file::LiveFile;
+pub(in super::super) use live_file::open_regular;
 
-/// The host's folders of one image, and packages where a session has some. A clone shares what was listed.
-#[derive(Clone)]
+/// The host's folders of one image, and those that a session has besides.
 pub(in super::super) struct Mounts {
     lib: Arc<Listed>,
     mpl_data: Arc<Listed>,
     packages: Option<Packages>,
+    grants: Grants,
 }
 
 /// A folder of packages that never changes, which sessions see as `/usr/local/lib/packages`, read-only. Cheap to clone;
@@ -101,6 +120,11 @@ pub(super) struct HostNode {
 }
 
 impl HostNode {
+    /// Whether every session of the image sees it.
+    pub(super) fn is_of_image(self) -> bool {
+        self.source != Source::Packages
+    }
+
     /// The folder itself.
     pub(super) const fn root(source: Source) -> Self {
         Self { source, index: 0 }
@@ -116,15 +140,19 @@ pub(super) struct HostFile {
 
 impl HostFile {
     pub(super) fn read(&self, at: u64, into: &mut [u8]) -> Result<usize, Errno> {
-        if i64::try_from(at).is_err() {
-            // The host knows no such position, and no file goes so far.
-            return Ok(0);
-        }
-        loop {
-            match platform::read_at(&self.file, into, at) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => return read.map_err(|_| Errno::Io),
-            }
+        read_some(&self.file, at, into)
+    }
+}
+
+fn read_some(file: &File, at: u64, into: &mut [u8]) -> Result<usize, Errno> {
+    if i64::try_from(at).is_err() {
+        // The host knows no such position, and no file goes so far.
+        return Ok(0);
+    }
+    loop {
+        match platform::read_at(file, into, at) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            read => return read.map_err(|_| Errno::Io),
         }
     }
 }
@@ -133,12 +161,27 @@ impl Mounts {
     /// Looks at nothing yet.
     pub(in super::super) fn new(lib: PathBuf, mpl_data: PathBuf) -> Self {
         let listed = |source, folder| Arc::new(Listed::new(source, folder));
-        Self { lib: listed(Source::Lib, lib), mpl_data: listed(Source::MplData, mpl_data), packages: None }
+        Self {
+            lib: listed(Source::Lib, lib),
+            mpl_data: listed(Source::MplData, mpl_data),
+            packages: None,
+            grants: Grants::default(),
+        }
     }
 
-    /// The same with these packages.
-    pub(in super::super) fn with(&self, packages: Packages) -> Self {
-        Self { packages: Some(packages), ..self.clone() }
+    /// The folders of the same image, with these besides.
+    pub(in super::super) fn with(&self, packages: Option<Packages>, grants: Grants) -> Self {
+        Self { lib: self.lib.clone(), mpl_data: self.mpl_data.clone(), packages, grants }
+    }
+
+    /// What its user gave the session.
+    pub(super) fn grants(&self) -> &Grants {
+        &self.grants
+    }
+
+    /// What the session has made of that.
+    pub(super) fn account(&self) -> &Account {
+        &self.grants.account
     }
 
     /// Whether what was found in one is the same in the other.
@@ -148,7 +191,9 @@ impl Mounts {
             (Some(a), Some(b)) => same(&a.0, &b.0),
             (a, b) => a.is_none() && b.is_none(),
         };
-        packages && same(&self.lib, &other.lib) && same(&self.mpl_data, &other.mpl_data)
+        // Each session has its own account of what it was given.
+        let granted = !self.grants.is_empty() || !other.grants.is_empty();
+        packages && !granted && same(&self.lib, &other.lib) && same(&self.mpl_data, &other.mpl_data)
     }
 
     /// What `name` is where it is not the host's own folder that holds it.
@@ -340,107 +385,5 @@ impl Index {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn mounts() -> (tempfile::TempDir, Mounts) {
-        let host = tempfile::tempdir().unwrap();
-        let mpl = host.path().join("mpl");
-        std::fs::create_dir_all(mpl.join("fonts/ttf")).unwrap();
-        std::fs::write(mpl.join("fonts/ttf/b.ttf"), "bbb").unwrap();
-        std::fs::write(mpl.join("fonts/ttf/a.ttf"), "aa").unwrap();
-        std::fs::write(mpl.join("rc"), "0123456789").unwrap();
-        let mounts = Mounts::new(host.path().join("absent"), mpl);
-        (host, mounts)
-    }
-
-    const ROOT: HostNode = HostNode { source: Source::MplData, index: 0 };
-
-    fn find(mounts: &Mounts, path: &str) -> Result<HostNode, Errno> {
-        path.split('/').try_fold(ROOT, |at, name| mounts.lookup(at, name))
-    }
-
-    #[test]
-    fn folders_are_listed_in_order_and_files_have_their_sizes() {
-        let (_host, mounts) = mounts();
-        let names = |path: HostNode| mounts.list(path).unwrap().iter().map(|e| e.0.to_owned()).collect::<Vec<_>>();
-        assert_eq!(names(ROOT), ["fonts", "rc"]);
-        let ttf = find(&mounts, "fonts/ttf").unwrap();
-        assert_eq!(names(ttf), ["a.ttf", "b.ttf"]);
-        let (ino, bytes) = mounts.describe(find(&mounts, "fonts/ttf/b.ttf").unwrap()).unwrap();
-        assert_eq!((ino, bytes), (number("/usr/local/lib/python315.zip/matplotlib/mpl-data/fonts/ttf/b.ttf"), 3));
-        assert_eq!(mounts.parent(ttf).unwrap(), Some(find(&mounts, "fonts").unwrap()));
-        assert_eq!(mounts.parent(ROOT).unwrap(), None);
-        assert_eq!(mounts.path(ttf).unwrap(), "/usr/local/lib/python315.zip/matplotlib/mpl-data/fonts/ttf");
-        assert_eq!(find(&mounts, "fonts/nothing"), Err(Errno::Noent));
-        assert_eq!(find(&mounts, "rc/nothing"), Err(Errno::Notdir));
-        assert_eq!(mounts.is_folder(HostNode::root(Source::Lib)), Err(Errno::Io), "the host's folder is not there");
-    }
-
-    #[test]
-    fn a_file_is_opened_once_and_read_at_positions() {
-        let (_host, mounts) = mounts();
-        let rc = find(&mounts, "rc").unwrap();
-        let (first, second) = (mounts.open(rc).unwrap(), mounts.open(rc).unwrap());
-        assert!(Arc::ptr_eq(&first, &second));
-        let mut bytes = [0; 4];
-        assert_eq!((first.read(8, &mut bytes), &bytes[..2]), (Ok(2), &b"89"[..]));
-        assert_eq!((second.read(0, &mut bytes), &bytes), (Ok(4), b"0123"));
-        assert_eq!(first.read(u64::from(u32::MAX), &mut bytes), Ok(0));
-        assert_eq!(mounts.open(ROOT).unwrap_err(), Errno::Isdir);
-        let gone = Arc::downgrade(&first);
-        drop((first, second));
-        assert!(gone.upgrade().is_none(), "nobody reads it: the host's descriptor is given back");
-    }
-
-    #[test]
-    fn packages_are_seen_in_the_library_by_those_who_have_them() {
-        let host = tempfile::tempdir().unwrap();
-        let (lib, folder) = (host.path().join("lib"), host.path().join("site"));
-        std::fs::create_dir_all(folder.join("flask")).unwrap();
-        std::fs::create_dir(&lib).unwrap();
-        std::fs::write(folder.join("flask/app.py"), "app").unwrap();
-        for name in ["a", "z"] {
-            std::fs::write(lib.join(name), "").unwrap();
-        }
-        let (plain, packages) = (Mounts::new(lib, host.path().join("mpl")), Packages::new(folder));
-        let (with, again) = (plain.with(packages.clone()), plain.with(packages));
-        let root = HostNode::root(Source::Lib);
-        let names = |mounts: &Mounts| mounts.list(root).unwrap().iter().map(|e| e.0.to_owned()).collect::<Vec<_>>();
-        assert_eq!(
-            (names(&plain), names(&with)),
-            (vec!["a".into(), "z".into()], vec!["a".into(), "packages".into(), "z".into()])
-        );
-        assert_eq!(plain.lookup(root, "packages"), Err(Errno::Noent));
-        let site = with.lookup(root, "packages").unwrap();
-        let app = ["flask", "app.py"].iter().try_fold(site, |at, name| with.lookup(at, name)).unwrap();
-        assert_eq!(with.path(app).unwrap(), "/usr/local/lib/packages/flask/app.py");
-        assert_eq!((with.parent(site).unwrap(), with.describe(app).unwrap().1), (Some(root), 3));
-        assert!(Arc::ptr_eq(&with.open(app).unwrap(), &with.open(app).unwrap()));
-        assert_eq!(plain.open(app).unwrap_err(), Errno::Noent, "another session's file is none here");
-        assert!(with.is_same(&again) && !with.is_same(&plain));
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn links_are_not_there() {
-        let (host, mounts) = mounts();
-        std::fs::write(host.path().join("secret"), "s").unwrap();
-        std::os::unix::fs::symlink(host.path().join("secret"), host.path().join("mpl/soft")).unwrap();
-        std::os::unix::fs::symlink(host.path(), host.path().join("mpl/folder")).unwrap();
-        assert_eq!(find(&mounts, "soft"), Err(Errno::Noent));
-        assert_eq!(find(&mounts, "folder"), Err(Errno::Noent));
-        assert_eq!(mounts.list(ROOT).unwrap().len(), 2);
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_file_that_became_a_link_leads_nowhere() {
-        let (host, mounts) = mounts();
-        let rc = find(&mounts, "rc").unwrap();
-        std::fs::write(host.path().join("secret"), "s").unwrap();
-        std::fs::remove_file(host.path().join("mpl/rc")).unwrap();
-        std::os::unix::fs::symlink(host.path().join("secret"), host.path().join("mpl/rc")).unwrap();
-        assert_eq!(mounts.open(rc).unwrap_err(), Errno::Io);
-    }
-}
+#[path = "mounts/tests.rs"]
+mod tests;

@@ -3,7 +3,7 @@
 use super::errno::Errno;
 use super::table::{self, Content, Descriptor, Folder};
 use super::tree::MAX_PATH;
-use super::{Files, Filestat, Kind, Place, held, tree};
+use super::{Files, Filestat, Kind, Live, Place, held, tree};
 
 /// How `path_open` opens.
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,14 +51,16 @@ impl Files {
     pub(in super::super) fn create_folder(&mut self, fd: u32, path: &str, now: u64) -> Result<(), Errno> {
         let end = self.walk(fd, path)?;
         let Last::Name(name) = end.last else { return Err(Errno::Exist) };
-        match end.folder {
-            Place::Tree(folder) => self.tree.create(folder, name, tree::Kind::Folder, now).map(|_| ()),
+        match &end.folder {
+            Place::Tree(folder) => self.tree.create(*folder, name, tree::Kind::Folder, now).map(|_| ()),
+            Place::Live(folder) if folder.lookup(name).is_ok() => Err(Errno::Exist),
+            Place::Live(folder) => folder.create(name, Kind::Folder, self.account()),
             folder => Err(self.lookup(folder, name).map_or(Errno::Rofs, |_| Errno::Exist)),
         }
     }
 
     pub(in super::super) fn stat_at(&self, fd: u32, path: &str) -> Result<Filestat, Errno> {
-        self.describe(self.find(fd, path)?)
+        self.describe(&self.find(fd, path)?)
     }
 
     pub(in super::super) fn set_times_at(&mut self, fd: u32, path: &str, to: Stamp, now: u64) -> Result<(), Errno> {
@@ -69,6 +71,7 @@ impl Files {
     pub(super) fn stamp(&mut self, place: Place, to: Stamp, now: u64) -> Result<(), Errno> {
         match place {
             Place::Tree(ino) => self.tree.set_times(ino, to.accessed, to.modified, now),
+            Place::Live(live) => live.set_times(to),
             _ => Err(Errno::Rofs),
         }
     }
@@ -100,8 +103,9 @@ impl Files {
             // The folder that the path came through is in it.
             Last::Above => return Err(Errno::Notempty),
         };
-        match end.folder {
-            Place::Tree(folder) => self.tree.remove_folder(folder, name, now),
+        match &end.folder {
+            Place::Tree(folder) => self.tree.remove_folder(*folder, name, now),
+            Place::Live(folder) => folder.remove(name, Kind::Folder, self.account()),
             folder => Err(self.lookup(folder, name).map_or_else(|errno| errno, |_| Errno::Rofs)),
         }
     }
@@ -109,10 +113,11 @@ impl Files {
     pub(in super::super) fn unlink(&mut self, fd: u32, path: &str, now: u64) -> Result<(), Errno> {
         let end = self.walk(fd, path)?;
         let Last::Name(name) = end.last else { return Err(Errno::Isdir) };
-        let kind = self.kind(self.lookup(end.folder, name)?)?;
-        match end.folder {
+        let kind = self.kind(&self.lookup(&end.folder, name)?)?;
+        match &end.folder {
             _ if end.slash && kind != Kind::Folder => Err(Errno::Notdir),
-            Place::Tree(folder) => self.tree.unlink(folder, name, now),
+            Place::Tree(folder) => self.tree.unlink(*folder, name, now),
+            Place::Live(folder) => folder.remove(name, Kind::File, self.account()),
             _ => Err(Errno::Rofs),
         }
     }
@@ -120,12 +125,17 @@ impl Files {
     pub(in super::super) fn rename(&mut self, from: (u32, &str), to: (u32, &str), now: u64) -> Result<(), Errno> {
         let (old, new) = (self.walk(from.0, from.1)?, self.walk(to.0, to.1)?);
         let (Last::Name(old_name), Last::Name(new_name)) = (old.last, new.last) else { return Err(Errno::Inval) };
-        let kind = self.kind(self.lookup(old.folder, old_name)?)?;
+        let kind = self.kind(&self.lookup(&old.folder, old_name)?)?;
         if kind != Kind::Folder && (old.slash || new.slash) {
             return Err(Errno::Notdir);
         }
-        match (old.folder, new.folder) {
-            (Place::Tree(old), Place::Tree(new)) => self.tree.rename((old, old_name), (new, new_name), now),
+        match (&old.folder, &new.folder) {
+            (Place::Tree(old), Place::Tree(new)) => self.tree.rename((*old, old_name), (*new, new_name), now),
+            (Place::Live(old), Place::Live(new)) if old.is_beside(new) => {
+                Live::rename((old, old_name), (new, new_name), self.account())
+            }
+            // Programs copy, and then remove, what cannot be moved.
+            (Place::Live(_), Place::Live(_) | Place::Tree(_)) | (Place::Tree(_), Place::Live(_)) => Err(Errno::Xdev),
             _ => Err(Errno::Rofs),
         }
     }
@@ -141,7 +151,7 @@ impl Files {
         let end = self.walk(fd, path)?;
         self.table.room()?;
         let place = self.found_or_created(&end, how, now)?;
-        let descriptor = match self.kind(place)? {
+        let descriptor = match self.kind(&place)? {
             Kind::Folder if how.write || how.create || how.truncate => return Err(Errno::Isdir),
             Kind::Folder => Descriptor::Folder(Folder { place, preopen: None }),
             _ if how.folder || end.slash => return Err(Errno::Notdir),
@@ -160,8 +170,12 @@ impl Files {
         match (self.at(end), end.last) {
             (Ok(_) | Err(Errno::Noent), Last::Name(_)) if how.create && end.slash => Err(Errno::Isdir),
             (Ok(_), _) if how.create && how.exclusive => Err(Errno::Exist),
-            (Err(Errno::Noent), Last::Name(name)) if how.create => match end.folder {
-                Place::Tree(folder) => self.tree.create(folder, name, tree::Kind::File, now).map(Place::Tree),
+            (Err(Errno::Noent), Last::Name(name)) if how.create => match &end.folder {
+                Place::Tree(folder) => self.tree.create(*folder, name, tree::Kind::File, now).map(Place::Tree),
+                Place::Live(folder) => {
+                    folder.create(name, Kind::File, self.account())?;
+                    folder.lookup(name).map(Place::Live)
+                }
                 _ => Err(Errno::Rofs),
             },
             (found, _) => found,
@@ -178,8 +192,9 @@ impl Files {
             }
             Place::Host(_) if how.write || how.truncate => Err(Errno::Rofs),
             Place::Host(node) => self.mounts.open(node).map(Content::Host),
+            Place::Live(live) => live.open(how, self.account()).map(Content::Live),
             Place::Device(device) => Ok(Content::Device(device)),
-            Place::Hub(_) => Err(Errno::Isdir),
+            Place::Hub(_) | Place::Way(_) => Err(Errno::Isdir),
         }
     }
 
@@ -187,7 +202,7 @@ impl Files {
     fn find(&self, fd: u32, path: &str) -> Result<Place, Errno> {
         let end = self.walk(fd, path)?;
         let place = self.at(&end)?;
-        if end.slash && self.kind(place)? != Kind::Folder {
+        if end.slash && self.kind(&place)? != Kind::Folder {
             return Err(Errno::Notdir);
         }
         Ok(place)
@@ -195,8 +210,8 @@ impl Files {
 
     fn at(&self, end: &End<'_>) -> Result<Place, Errno> {
         match end.last {
-            Last::Name(name) => self.lookup(end.folder, name),
-            Last::Itself | Last::Above => Ok(end.folder),
+            Last::Name(name) => self.lookup(&end.folder, name),
+            Last::Itself | Last::Above => Ok(end.folder.clone()),
         }
     }
 
@@ -220,11 +235,11 @@ impl Files {
         while let Some(name) = names.next() {
             match name {
                 "." => last = Last::Itself,
-                ".." => (folder, last) = (self.parent(folder)?, Last::Above),
+                ".." => (folder, last) = (self.parent(&folder)?, Last::Above),
                 name if names.peek().is_none() => return Ok(End { folder, last: Last::Name(name), slash }),
                 name => {
-                    folder = self.lookup(folder, name)?;
-                    if self.kind(folder)? != Kind::Folder {
+                    folder = self.lookup(&folder, name)?;
+                    if self.kind(&folder)? != Kind::Folder {
                         return Err(Errno::Notdir);
                     }
                 }

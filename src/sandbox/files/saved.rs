@@ -1,5 +1,6 @@
 //! The open descriptors as plain values, to be written into a file, and back from a file that anybody may have written.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::errno::Errno;
@@ -7,7 +8,7 @@ use super::listing::Walks;
 use super::mounts::{HostNode, Source, source_name};
 use super::table::{Content, Descriptor, File, Folder, Stream, Table};
 use super::tree::{Ino, Tree};
-use super::{Device, Files, Hub, KNOWN_FLAGS, Kind, Mounts, PREOPENED, PREOPENS, Place, held};
+use super::{Device, Files, Hub, KNOWN_FLAGS, Kind, Mounts, OpenHow, PREOPENED, PREOPENS, Place, held};
 use crate::sandbox::saved::{Descriptor as Opened, Target};
 
 impl Files {
@@ -15,7 +16,7 @@ impl Files {
     pub(in super::super) fn opened(&self) -> Vec<Opened> {
         let plain = |number, target| Opened { number, target, at: 0, flags: 0, read: true, write: false };
         let index = |found: Option<usize>| found.and_then(|index| u8::try_from(index).ok()).unwrap_or_default();
-        let of = |place| self.target(place).ok();
+        let of = |place: &Place| self.target(place).ok();
         let one = |(number, descriptor): (u32, &Descriptor)| {
             Some(match descriptor {
                 Descriptor::Stream(stream) => {
@@ -24,10 +25,13 @@ impl Files {
                 Descriptor::Folder(Folder { preopen: Some(name), .. }) => {
                     plain(number, Target::Preopen(index(PREOPENS.iter().position(|other| other == name))))
                 }
-                Descriptor::Folder(folder) => plain(number, of(folder.place)?),
+                Descriptor::Folder(folder) => plain(number, of(&folder.place)?),
                 Descriptor::File(file) => Opened {
                     number,
-                    target: of(file.content.place())?,
+                    target: match &file.content {
+                        Content::Gone(path) => Target::Granted(path.to_string()),
+                        content => of(&content.place().ok()?)?,
+                    },
                     at: file.at,
                     flags: file.flags,
                     read: file.read,
@@ -68,26 +72,66 @@ impl Files {
         Ok(files)
     }
 
-    /// Takes these for the host's folders from now on. What is open in those of before and is not in these is closed.
+    /// Takes these for the host's folders from now on. What is open in those of before and is not in these is dead.
     pub(in super::super) fn see(&mut self, mounts: &Arc<Mounts>) {
         if Arc::ptr_eq(&self.mounts, mounts) || self.mounts.is_same(mounts) {
             return;
         }
-        let opened = self.opened();
+        let before: Vec<_> = self.table.iter().map(|(number, descriptor)| (number, descriptor.clone())).collect();
+        let opened: BTreeMap<_, _> = self.opened().into_iter().map(|one| (one.number, one)).collect();
         let allowed = self.table.allowed();
         // More may be open than may be opened from now on.
         let mut table = Table::new([], u64::MAX);
         self.mounts = mounts.clone();
-        for one in opened {
-            let number = one.number;
+        for (number, descriptor) in before {
             // What is held in the tree stays held: the same descriptors are there again.
-            if let Ok(descriptor) = self.descriptor(one) {
+            let again = match opened.get(&number) {
+                Some(Opened { target: Target::Granted(path), .. }) if !self.is_mine(&descriptor) => {
+                    Some(self.granted(path, &descriptor))
+                }
+                Some(_) => Some(descriptor),
+                None => None,
+            };
+            if let Some(descriptor) = again {
                 let placed = table.place(number, descriptor);
                 debug_assert!(placed.is_ok(), "as many as there were, by their own numbers");
             }
         }
         table.allow(allowed);
         (self.table, self.walks) = (table, Walks::default());
+    }
+
+    /// Whether it is open in a folder that this session was given, too.
+    fn is_mine(&self, descriptor: &Descriptor) -> bool {
+        let live = match descriptor {
+            Descriptor::Folder(Folder { place: Place::Live(live), .. }) => live.clone(),
+            Descriptor::File(File { content: Content::Live(file), .. }) => file.place(),
+            _ => return false,
+        };
+        self.mounts.grants().hold(&live)
+    }
+
+    /// What is at this path in what the session was given, opened as `how` was; dead if there is nothing that could be.
+    fn granted(&self, path: &str, how: &Descriptor) -> Descriptor {
+        let (at, flags, read, write) = match how {
+            Descriptor::File(File { at, flags, read, write, .. }) => (*at, *flags, *read, *write),
+            _ => (0, 0, true, false),
+        };
+        let how = OpenHow { read, write, ..OpenHow::default() };
+        let mut names = path.split('/').filter(|name| !name.is_empty());
+        let found = names.try_fold(Place::Hub(Hub::Root), |folder, name| self.lookup(&folder, name));
+        let content = match found {
+            Ok(place @ (Place::Live(_) | Place::Way(_) | Place::Host(_)))
+                if self.kind(&place) == Ok(Kind::Folder) && !write =>
+            {
+                return Descriptor::Folder(Folder { place, preopen: None });
+            }
+            Ok(Place::Live(live)) => live.open(how, self.account()).ok().map(Content::Live),
+            Ok(Place::Host(node)) if !write => self.mounts.open(node).ok().map(Content::Host),
+            _ => None,
+        };
+        let content = content.unwrap_or_else(|| Content::Gone(path.into()));
+        Descriptor::File(File { content, at, flags, read, write })
     }
 
     fn descriptor(&self, opened: Opened) -> Result<Descriptor, &'static str> {
@@ -102,13 +146,17 @@ impl Files {
             }
             Target::Preopen(index) => {
                 let name = PREOPENS.get(usize::from(index)).ok_or("there is no such folder to start from")?;
-                let place = PREOPENED[usize::from(index)];
+                let place = PREOPENED[usize::from(index)].clone();
                 return Ok(Descriptor::Folder(Folder { place, preopen: Some(name) }));
             }
             Target::Scratch(ino) => Place::Tree(Ino(ino)),
+            Target::Granted(path) => {
+                let content = Content::Gone(path.as_str().into());
+                return Ok(self.granted(&path, &Descriptor::File(File { content, at, flags, read, write })));
+            }
             Target::Library(path) => self.named(&path).ok_or("a file of the library is open that is not there")?,
         };
-        let kind = self.kind(place).map_err(|_| "a file is open that is not there")?;
+        let kind = self.kind(&place).map_err(|_| "a file is open that is not there")?;
         let content = match place {
             Place::Device(device) => Content::Device(device),
             _ if kind == Kind::Folder => {
@@ -123,12 +171,15 @@ impl Files {
         Ok(Descriptor::File(File { content, at, flags, read, write }))
     }
 
-    fn target(&self, place: Place) -> Result<Target, Errno> {
+    fn target(&self, place: &Place) -> Result<Target, Errno> {
         Ok(match place {
             Place::Tree(ino) => Target::Scratch(ino.0),
             Place::Hub(hub) => Target::Library(hub.path().into()),
             Place::Device(device) => Target::Library(device.path().into()),
-            Place::Host(node) => Target::Library(self.mounts.path(node)?),
+            Place::Host(node) if node.is_of_image() => Target::Library(self.mounts.path(*node)?),
+            Place::Host(node) => Target::Granted(self.mounts.path(*node)?),
+            Place::Way(way) => Target::Granted(self.mounts.grants().path(*way).ok_or(Errno::Noent)?.into()),
+            Place::Live(live) => Target::Granted(live.guest_path()),
         })
     }
 
@@ -139,8 +190,8 @@ impl Files {
         if let Some(place) = hub.or(device) {
             return Some(place);
         }
-        // The longer names first, since the last is their beginning.
-        [Source::MplData, Source::Packages, Source::Lib]
+        // The longer name first, since the other is its beginning.
+        [Source::MplData, Source::Lib]
             .into_iter()
             .find_map(|source| {
                 let rest = path.strip_prefix(source_name(source))?;

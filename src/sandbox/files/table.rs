@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::errno::Errno;
 use super::hub::{Device, Place};
-use super::mounts::HostFile;
+use super::mounts::{HostFile, LiveFile};
 use super::tree::Ino;
 
 #[derive(Clone, Debug)]
@@ -50,7 +50,10 @@ pub(super) struct File {
 pub(super) enum Content {
     Tree(Ino),
     Host(Arc<HostFile>),
+    Live(Arc<LiveFile>),
     Device(Device),
+    /// It was open in a folder of the host that this session does not have, under this path: every use fails.
+    Gone(Arc<str>),
 }
 
 impl Descriptor {

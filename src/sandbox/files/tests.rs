@@ -6,7 +6,7 @@ use super::errno::Errno;
 use super::mounts::{HostNode, Source};
 use super::table::{Descriptor, Folder};
 use super::tree::{Quota, Tree};
-use super::{Files, Kind, Mounts, OpenHow, PREOPENS, Packages, Place, Stamp, Stream, Whence};
+use super::{Files, Grants, Kind, Mounts, OpenHow, PREOPENS, Packages, Place, Stamp, Stream, Whence};
 use crate::sandbox::saved::{Descriptor as Opened, Target};
 
 const LIB: u32 = 3;
@@ -726,7 +726,8 @@ fn packages_go_with_the_session_and_not_with_its_state() {
     let site = host.path().join("site");
     std::fs::create_dir_all(&site).unwrap();
     std::fs::write(site.join("m.py"), "code").unwrap();
-    let (plain, with) = (files.mounts.clone(), Arc::new(files.mounts.with(Packages::new(site))));
+    let (plain, with) =
+        (files.mounts.clone(), Arc::new(files.mounts.with(Some(Packages::new(site)), Grants::default())));
     let mut files = Files::new(with.clone(), files.tree().quota(), 6, 1);
     let package = files.open(LIB, "packages/m.py", READ, 2).unwrap();
     let folder = files.open(ROOT, "usr/local/lib/packages", FOLDER, 2).unwrap();
@@ -737,11 +738,12 @@ fn packages_go_with_the_session_and_not_with_its_state() {
     files.set_limits(files.tree().quota(), 1);
     let mut elsewhere = files.clone();
     elsewhere.see(&plain);
-    assert_eq!((elsewhere.stat(package), elsewhere.stat(folder)), (Err(Errno::Badf), Err(Errno::Badf)));
+    assert_eq!((elsewhere.stat(package), elsewhere.stat(folder)), (Err(Errno::Io), Err(Errno::Io)), "dead");
     assert_eq!(elsewhere.stat_at(LIB, "packages/m.py"), Err(Errno::Noent));
     assert_eq!(elsewhere.write(own, b"still there", 3), Ok(11));
-    let mut back = files.clone();
-    back.see(&Arc::new((*with).clone()));
+    let mut back = elsewhere;
+    back.see(&with);
+    assert_eq!(names(&mut back, folder, 100), Ok(vec![".".into(), "..".into(), "m.py".into()]));
     let mut bytes = [0; 9];
     assert_eq!((back.read(package, &mut bytes), &bytes[..4]), (Ok(4), &b"code"[..]));
 }

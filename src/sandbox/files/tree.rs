@@ -38,7 +38,7 @@ use store::{Names, Node, ROOTS, Store};
 use super::errno::Errno;
 
 /// Bytes of one name.
-const MAX_NAME: usize = 255;
+pub const MAX_NAME: usize = 255;
 
 /// Bytes of the longest path: the names from below a root down to an entry, with a slash between two of them.
 pub const MAX_PATH: usize = 4096;

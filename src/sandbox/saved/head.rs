@@ -111,6 +111,8 @@ pub(in super::super) enum Target {
     Scratch(u32),
     /// A path of the read-only folders, as the guest names it.
     Library(String),
+    /// A path in what a user gave to the session, as the guest names it.
+    Granted(String),
 }
 
 impl Head {
