@@ -77,7 +77,7 @@ impl Packages {
     ) -> Result<Self> {
         let store = Store::open(config, progress, cancel)?;
         let lock = store.lock(request, |folder| settle(&store, request, python, folder))?;
-        let folder = store.site(request, &lock, |site| fill(&store, request, &lock, python, site))?;
+        let folder = store.site(request, &lock, |staging, site| fill(&store, request, &lock, python, staging, site))?;
         let package =
             |(name, version): (&String, &str)| Package { name: name.clone(), version: version.to_owned(), added: true };
         Ok(Self {
@@ -147,8 +147,15 @@ fn settle(store: &Store<'_>, request: &PackageRequest, python: &Python, folder: 
 }
 
 /// Makes the folder that sessions see.
-fn fill(store: &Store<'_>, request: &PackageRequest, lock: &Lock, python: &Python, site: &Path) -> Result<()> {
-    let wheels = store.wheels(lock)?;
+fn fill(
+    store: &Store<'_>,
+    request: &PackageRequest,
+    lock: &Lock,
+    python: &Python,
+    staging: &Path,
+    site: &Path,
+) -> Result<()> {
+    let wheels = store.wheels(lock, staging)?;
     let mut guest = Guest::new(python, &wheels, store.cancel())?;
     let checked = guest.check(request, &json!({}))?;
     checked.holds()?;
@@ -159,7 +166,7 @@ fn fill(store: &Store<'_>, request: &PackageRequest, lock: &Lock, python: &Pytho
     let mut room = Room::default();
     store.unpack(&wheels, site, &mut room)?;
     store.progress().during("compiling the packages, once", None, || {
-        let mut archive = guest.compile()?;
+        let mut archive = guest.compile(staging)?;
         room.unpack_compiled(&mut archive, site, store.cancel())
     })
 }
@@ -223,9 +230,10 @@ impl<'a> Guest<'a> {
     }
 
     /// The archive of bytecode.
-    fn compile(&mut self) -> Result<File> {
+    fn compile(&mut self, staging: &Path) -> Result<File> {
         self.run("compile_all()")?;
-        let folder = tempfile::tempdir().or_internal("compiling the packages")?;
+        let folder =
+            tempfile::Builder::new().prefix("out").tempdir_in(staging).or_internal("compiling the packages")?;
         self.session.export(folder.path())?;
         File::open(folder.path().join(COMPILED)).or_internal("compiling the packages")
     }

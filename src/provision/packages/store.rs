@@ -160,11 +160,11 @@ impl<'a> Store<'a> {
         Ok(Lock { pins })
     }
 
-    /// The wheels of a lock, fetched where they are not in the cache, in the order of their names.
+    /// The wheels of a lock, fetched by way of `staging` where they are not in the cache, in the order of their names.
     ///
     /// # Errors
     /// Unavailable: what pip says, a wheel of another digest, no network allowed.
-    pub(crate) fn wheels(&self, lock: &Lock) -> Result<Vec<PathBuf>> {
+    pub(crate) fn wheels(&self, lock: &Lock, staging: &Path) -> Result<Vec<PathBuf>> {
         let missing: BTreeMap<_, _> = lock
             .pins
             .iter()
@@ -177,7 +177,7 @@ impl<'a> Store<'a> {
                 return Err(self.offline_without(&names));
             }
             let folder =
-                tempfile::Builder::new().prefix("slm-packages").tempdir().or_internal("preparing the download")?;
+                tempfile::Builder::new().prefix("pip").tempdir_in(staging).or_internal("preparing the download")?;
             let chooser = Chooser { pip: &self.pip, progress: self.progress, cancel: self.cancel };
             let missing = Lock { pins: missing };
             let fetch = || chooser.fetch(&missing, folder.path());
@@ -199,19 +199,20 @@ impl<'a> Store<'a> {
         lock.pins.iter().map(found).collect()
     }
 
-    /// The folder that sessions see for this request and lock, filled by `build` if need be.
+    /// The folder that holds what sessions see for this request and lock, made by `build` if need be, which gets a staging
+    /// folder and the one in it to be filled.
     pub(crate) fn site(
         &self,
         request: &PackageRequest,
         lock: &Lock,
-        build: impl FnOnce(&Path) -> Result<()>,
+        build: impl FnOnce(&Path, &Path) -> Result<()>,
     ) -> Result<Folder> {
         let parts = [self.key(&request.texts()), lock.digest(), FORMAT.to_owned()];
         let key = format!("{}-{}", generation(), &format!("{:x}", Sha256::digest(parts.join("\n")))[..32]);
         self.cache.folder(SITES, &key, "the packages", self.progress, self.cancel, |staging| {
             let site = staging.join(SITE);
             fs::create_dir(&site).or_internal(site.display())?;
-            build(&site)
+            build(staging, &site)
         })
     }
 
@@ -281,9 +282,11 @@ impl<'a> Store<'a> {
 
     fn find(&self, name: &str, pin: &Pin) -> Option<PathBuf> {
         let of = |hash: &String| {
-            let path = self.cache.find(WHEELS, &hash[..32])?.path().join(file_name(name, &pin.version));
-            // A name or version that is not this wheel's own.
-            path.is_file().then_some(path)
+            let folder = self.cache.find(WHEELS, &hash[..32])?;
+            // Its version may be spelt another way in a lock, its name not.
+            let start = file_name(name, "").replace(".whl", "");
+            let mut files = fs::read_dir(folder.path()).ok()?.flatten().map(|entry| entry.path());
+            files.find(|path| path.file_name().is_some_and(|file| file.to_string_lossy().starts_with(&start)))
         };
         pin.hashes.iter().find_map(of)
     }

@@ -136,13 +136,21 @@ fn a_request_becomes_a_lock_once_and_later_needs_neither_pip_nor_index() {
     let elsewhere = place.store_by(Pip::with(&[&["/nowhere/python3"]]));
     let again = elsewhere.lock(&request, |_| panic!("it is locked")).unwrap();
     assert_eq!(again, lock);
-    let wheels = elsewhere.wheels(&again).unwrap();
+    let wheels = elsewhere.wheels(&again, place.above.path()).unwrap();
     assert_eq!(wheels.len(), 2);
-    let site = elsewhere.site(&request, &again, |site| elsewhere.unpack(&wheels, site, &mut Room::default())).unwrap();
+    let site =
+        elsewhere.site(&request, &again, |_, site| elsewhere.unpack(&wheels, site, &mut Room::default())).unwrap();
     let files = files_in(&site.path().join(SITE));
     assert!(files.contains(&"app.py".into()) && files.contains(&"dep-1.5.dist-info/METADATA".into()), "{files:?}");
-    assert_eq!(elsewhere.site(&request, &again, |_| panic!("it is there")).unwrap(), site);
+    assert_eq!(elsewhere.site(&request, &again, |_, _| panic!("it is there")).unwrap(), site);
     assert_eq!(files_in(&place.config.cache_dir.join("staging")), [""; 0]);
+    // Pruning keeps what this version can use, and not what can be unpacked anew.
+    let removed = Cache::open(&place.config.cache_dir).unwrap().prune(Store::keeps).unwrap();
+    assert!(
+        removed.len() == 2 && removed.iter().all(|(path, _)| path.parent().unwrap().ends_with("wheels")),
+        "{removed:?}"
+    );
+    assert!(!Store::keeps("packages", "000000000000-x") && !Store::keeps("image", "x"));
 }
 
 #[test]
@@ -159,14 +167,14 @@ fn the_users_lock_gives_the_same_bytes_elsewhere_and_no_others() {
     let store = place.store();
     for request in [&request, &PackageRequest::new().lock(&file)] {
         let obeyed = store.lock(request, |_| panic!("it is locked")).unwrap();
-        assert_eq!((&obeyed, store.wheels(&obeyed).unwrap().len()), (&lock, 1));
+        assert_eq!((&obeyed, store.wheels(&obeyed, place.above.path()).unwrap().len()), (&lock, 1));
     }
     // One whose index serves other bytes under the same name.
     let other = package("app", "1.0", &[], &[("app.py", b"evil")]);
     fs::write(place.index().join("app-1.0-py3-none-any.whl"), other).unwrap();
     fs::remove_dir_all(&place.config.cache_dir).unwrap();
     let store = place.store();
-    let error = store.wheels(&lock).unwrap_err();
+    let error = store.wheels(&lock, place.above.path()).unwrap_err();
     assert!(error.is_unavailable() && error.to_string().contains("does not have the locked hash"), "{error}");
     assert_eq!(files_in(&place.config.cache_dir.join("staging")), [""; 0]);
     assert!(!place.config.cache_dir.join("wheels").exists());
@@ -210,8 +218,8 @@ fn what_cannot_run_inside_is_refused_by_name() {
     fs::write(place.index().join("lies-1.0-py3-none-any.whl"), lies).unwrap();
     let (store, request) = (place.store(), ask("lies"));
     let lock = place.lock(&store, &request).unwrap();
-    let wheels = store.wheels(&lock).unwrap();
-    let built = store.site(&request, &lock, |site| store.unpack(&wheels, site, &mut Room::default()));
+    let wheels = store.wheels(&lock, place.above.path()).unwrap();
+    let built = store.site(&request, &lock, |_, site| store.unpack(&wheels, site, &mut Room::default()));
     let error = built.unwrap_err();
     assert!(error.is_unavailable() && error.to_string().contains("lies-1.0.whl: it holds compiled code"), "{error}");
     assert!(!place.config.cache_dir.join("packages").exists(), "nothing half made is kept");
@@ -236,11 +244,11 @@ fn offline_only_what_is_there_is_used() {
     place.config.offline = true;
     let store = place.store();
     assert_eq!(place.lock(&store, &request).unwrap(), lock);
-    assert_eq!(store.wheels(&lock).unwrap().len(), 1);
+    assert_eq!(store.wheels(&lock, place.above.path()).unwrap().len(), 1);
     let error = place.lock(&store, &ask("app other")).unwrap_err();
     assert!(error.is_unavailable() && error.to_string().contains("working offline"), "{error}");
     fs::remove_dir_all(place.config.cache_dir.join("wheels")).unwrap();
-    assert!(store.wheels(&lock).unwrap_err().to_string().contains("app is not in the cache"));
+    assert!(store.wheels(&lock, place.above.path()).unwrap_err().to_string().contains("app is not in the cache"));
 }
 
 #[test]
