@@ -98,17 +98,23 @@ def warm():
 
 def start(settings):
     """Starts a session: `settings` is JSON, `argv` becomes sys.argv, `bind` holds texts for global variables, and
-    `display` and `displays` are the bounds of one displayed object and of all of a cell, in bytes."""
+    `display` and `displays` are the bounds of one displayed object and of all of a cell, in bytes, `packages` a folder
+    to import from besides the library."""
     settings = _decode(settings)
     _sys["argv"] = settings.get("argv", ["cell"])
     _main.update(settings.get("bind", {}))
     _bound(settings)
+    if "packages" in settings:
+        _world.add_packages(settings["packages"])
     _world.freshen()
 
 
 def bound(settings):
-    """Sets the bounds anew, in a session that has run: `settings` is JSON, as for `start`."""
-    _bound(_decode(settings))
+    """Sets the bounds and the packages anew, in a session that has run: `settings` is JSON, as for `start`."""
+    settings = _decode(settings)
+    _bound(settings)
+    if "packages" in settings:
+        _world.add_packages(settings["packages"])
 
 
 def _bound(settings):

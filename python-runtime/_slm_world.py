@@ -104,6 +104,15 @@ def freshen():
         _logging._startTime = _now_ns() if integral else _now()
 
 
+def add_packages(folder):
+    """Lets cells import from `folder`, after the library and before their own modules."""
+    path = _sys["path"]
+    # What was found there may have been another session's.
+    _sys["path_importer_cache"].pop(folder, None)
+    if folder not in path:
+        path.insert(path.index(WORK) if WORK in path else len(path), folder)
+
+
 def enter(main):
     """Puts the cells' own changes in place again: a cell is about to run."""
     global _watched

@@ -10,8 +10,8 @@ use std::time::Duration;
 use crate::agent::{self, Event};
 use crate::model::{self, Model, Prompt, Refusal, Reply};
 use crate::progress::Progress;
-use crate::sandbox::{Python, Session, SessionOptions, Status};
-use crate::{Answer, Cancel, Config, Error, Limits, Overrides, Request, Result};
+use crate::sandbox::{Packages, Python, Session, SessionOptions, Status};
+use crate::{Answer, Cancel, Config, Error, Limits, Overrides, PackageRequest, Request, Result};
 
 /// A language model that writes Python and a sandbox that runs it.
 ///
@@ -33,6 +33,7 @@ use crate::{Answer, Cancel, Config, Error, Limits, Overrides, Request, Result};
 /// It can be shared between threads. The model writes one reply at a time; cells run side by side.
 pub struct CodeInterpreter {
     python: Python,
+    packages: Option<Packages>,
     model: Mutex<Box<dyn Model>>,
     model_name: String,
     limits: Limits,
@@ -57,11 +58,13 @@ impl CodeInterpreter {
         self.run_to_end(&mut session, &request.into(), &mut |_| {}, &cancel)
     }
 
-    /// A session for [`run_in`](Self::run_in), or for cells without a model.
+    /// A session for [`run_in`](Self::run_in), or for cells without a model. It has the interpreter's packages unless
+    /// `options` name others.
     ///
     /// # Errors
     /// The sandbox's own failures.
-    pub fn session(&self, options: SessionOptions) -> Result<Session> {
+    pub fn session(&self, mut options: SessionOptions) -> Result<Session> {
+        options.packages = options.packages.or_else(|| self.packages.clone());
         self.python.session(options)
     }
 
@@ -117,6 +120,11 @@ impl CodeInterpreter {
     /// The image, for sessions without a model.
     pub fn python(&self) -> &Python {
         &self.python
+    }
+
+    /// What its sessions can import besides what is inside.
+    pub fn packages(&self) -> Option<&Packages> {
+        self.packages.as_ref()
     }
 
     /// What the model is called in an answer.
@@ -197,6 +205,8 @@ pub struct Builder {
     overrides: Overrides,
     custom_model: Option<Box<dyn Model>>,
     python: Option<Python>,
+    packages: Option<Packages>,
+    with: Vec<String>,
     limits: Limits,
     system_prompt: Option<String>,
     user_input: Option<String>,
@@ -234,6 +244,20 @@ impl Builder {
     /// An image that is open already, so that several interpreters share it.
     pub fn python(mut self, python: Python) -> Self {
         self.python = Some(python);
+        self
+    }
+
+    /// A pure-Python package of the index that programs can import, as pip takes it: `rich`, `tomlkit==0.13`. Chosen and
+    /// fetched by pip once; [`build`](Self::build) says what is wrong with it.
+    pub fn with(mut self, requirement: impl Into<String>) -> Self {
+        self.with.push(requirement.into());
+        self
+    }
+
+    /// Packages that are open already, as from a requirements file or a lock; instead of any that are
+    /// [named](Self::with).
+    pub fn packages(mut self, packages: Packages) -> Self {
+        self.packages = Some(packages);
         self
     }
 
@@ -325,12 +349,20 @@ impl Builder {
             Some(python) => python,
             None => Python::open(&config, &self.progress, &self.cancel)?,
         };
+        let request = self.with.iter().try_fold(PackageRequest::new(), |request, package| request.with(package))?;
+        let packages = match self.packages {
+            None if !request.is_empty() => {
+                Some(Packages::open(&request, &python, &config, &self.progress, &self.cancel)?)
+            }
+            packages => packages,
+        };
         let model = match self.custom_model {
             Some(model) => model,
             None => model::open(&config, &self.progress, &self.cancel)?,
         };
         Ok(CodeInterpreter {
             python,
+            packages,
             model_name: model.name().to_owned(),
             model: Mutex::new(model),
             limits: self.limits,

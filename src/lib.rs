@@ -27,5 +27,8 @@ pub use interpreter::{Builder, CodeInterpreter};
 pub use limits::Limits;
 pub use metering::Metering;
 pub use progress::{Progress, Step, Unit};
+pub use provision::PackageRequest;
 pub use request::Request;
-pub use sandbox::{Checkpoint, FileEntry, Mount, OnError, Outcome, Python, Session, SessionOptions, Status};
+pub use sandbox::{
+    Checkpoint, FileEntry, Mount, OnError, Outcome, Package, Packages, Python, Session, SessionOptions, Status,
+};

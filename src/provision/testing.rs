@@ -44,6 +44,18 @@ pub(super) fn wheel_bytes() -> Vec<u8> {
     ])
 }
 
+/// The bytes of a wheel of pure Python, with what its metadata say that it requires.
+pub(super) fn package(name: &str, version: &str, requires: &[&str], files: &[(&str, &[u8])]) -> Vec<u8> {
+    let info = format!("{name}-{version}.dist-info");
+    let requires = requires.iter().fold(String::new(), |lines, line| lines + "Requires-Dist: " + line + "\n");
+    let metadata = format!("Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{requires}");
+    let (of_metadata, of_wheel) = (format!("{info}/METADATA"), format!("{info}/WHEEL"));
+    let record = format!("{info}/RECORD");
+    let wheel = b"Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n";
+    let own: &[(&str, &[u8])] = &[(&of_metadata, metadata.as_bytes()), (&of_wheel, wheel), (&record, b"")];
+    zip(&[files, own].concat())
+}
+
 const MEMBERS: &[Member] = &[
     Member::File { from: "pkg/python.wasm", to: "python.wasm", most: 100_000 },
     Member::File { from: "pkg/stdlib.zip", to: "lib/python315.zip", most: 10_000 },

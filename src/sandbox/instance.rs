@@ -8,6 +8,7 @@ use super::engine::Ticker;
 use super::guest::{Exit, Guest, Stop, World, at_tick};
 use super::memory::{Finder, Pages, Watched};
 use super::metering::{self, COUNTER, Meter};
+use super::options::Told;
 use super::output::Printed;
 use super::state::{Machine, WASM_PAGE};
 use super::wire::Inbox;
@@ -116,20 +117,21 @@ impl Instance {
     }
 
     /// What the interpreter has become since it was instantiated; `None` when the system does not tell.
-    pub(super) fn capture(&mut self, finder: &Finder, displays: (u64, u64)) -> Option<Machine> {
+    pub(super) fn capture(&mut self, finder: &Finder, told: Told) -> Option<Machine> {
         let pages = finder.copy(self.memory.data(&self.store))?;
-        Some(self.machine(pages, displays))
+        Some(self.machine(pages, told))
     }
 
     /// The same, again and again: `kept` are the pages of the last time.
-    pub(super) fn keep(&mut self, finder: &Finder, mut kept: Pages, displays: (u64, u64)) -> Option<Machine> {
+    pub(super) fn keep(&mut self, finder: &Finder, mut kept: Pages, told: Told) -> Option<Machine> {
         finder.keep(self.memory.data(&self.store), &mut kept, &mut self.watched)?;
-        Some(self.machine(kept, displays))
+        Some(self.machine(kept, told))
     }
 
-    fn machine(&mut self, pages: Pages, displays: (u64, u64)) -> Machine {
+    fn machine(&mut self, pages: Pages, told: Told) -> Machine {
         let globals = self.globals.iter().map(|global| bits(&global.get(&mut self.store))).collect();
-        Machine { bytes: self.memory_bytes(), globals, pages, displays }
+        let Told { displays, packages } = told;
+        Machine { bytes: self.memory_bytes(), globals, pages, displays, packages }
     }
 
     /// Makes an instance that has run nothing what another one was.

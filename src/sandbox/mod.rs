@@ -5,7 +5,7 @@
 //! a session is, as a value), `saved` (the same as a file), `instance` (entering wasm and reading the trap), `guest` (what
 //! it may reach), `wasi` (its calls to the host), `files`, `clock` and `entropy` (what answers them), `output` and `scratch`
 //! (what it leaves), `wire` (what it says), `image` and `snapshot` (where the interpreter comes from), `engine` and
-//! `worker` (what it runs on), `budget` (what all sessions share).
+//! `worker` (what it runs on), `budget` (what all sessions share), `packages` (what is added to the library).
 
 mod budget;
 mod clock;
@@ -21,6 +21,7 @@ mod names;
 mod options;
 mod outcome;
 mod output;
+mod packages;
 mod saved;
 mod scratch;
 mod session;
@@ -36,11 +37,10 @@ mod worker;
 use std::sync::Arc;
 
 pub use files::Mount;
-#[expect(unused_imports, reason = "packages are provisioned elsewhere")]
-pub(crate) use files::Packages;
 use image::Image;
 pub use options::{OnError, SessionOptions};
 pub use outcome::{CellError, Change, FileChange, LimitHit, MimeBundle, Outcome, Status, Truncated, Usage};
+pub use packages::{Package, Packages};
 pub use scratch::FileEntry;
 pub use session::Session;
 pub use state::Checkpoint;
@@ -72,7 +72,7 @@ impl Python {
 
     /// Whether this version could still use a folder of the cache.
     pub(crate) fn keeps(kind: &str, key: &str) -> bool {
-        image::keeps(kind, key)
+        image::keeps(kind, key) || Packages::keeps(kind, key)
     }
 
     /// Waits until [`Capacity::ready`](crate::Capacity::ready) interpreters are ready to be taken.

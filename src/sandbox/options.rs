@@ -3,12 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::clock::{Clock, nanoseconds};
 use super::entropy::Entropy;
 use super::files::tree::Quota;
-use super::files::{Grants, Mount, Mounts, Packages};
+use super::files::{Grants, Mount, Mounts};
+use super::packages::{self, Packages};
 use super::wire::MAX_DISPLAY;
-use crate::{Limits, Metering, Result};
+use crate::{Error, Limits, Metering, Result};
 
 /// How a session starts.
 #[non_exhaustive]
@@ -27,8 +30,8 @@ pub struct SessionOptions {
     pub deterministic: Option<u64>,
     /// Folders of the host that the session may use.
     pub mounts: Vec<Mount>,
-    /// What the guest sees as `/usr/local/lib/packages`.
-    pub(crate) packages: Option<Packages>,
+    /// What the guest can import besides what is inside.
+    pub packages: Option<Packages>,
 }
 
 impl Default for SessionOptions {
@@ -96,15 +99,52 @@ impl SessionOptions {
         self
     }
 
-    /// Gives the session these packages, read-only, as `/usr/local/lib/packages`. They are on `sys.path` only if somebody
-    /// puts them there.
-    #[expect(dead_code, reason = "packages are provisioned elsewhere")]
-    pub(crate) fn packages(self, packages: Packages) -> Self {
-        Self { packages: Some(packages), ..self }
+    /// Lets the guest import these [`packages`](Self::packages) too.
+    pub fn packages(self, packages: &Packages) -> Self {
+        Self { packages: Some(packages.clone()), ..self }
+    }
+}
+
+/// What a driver is told when its interpreter starts, and anew when it goes on under other options.
+#[derive(Clone, PartialEq)]
+pub(super) struct Told {
+    /// What one displayed object may take, and all of a cell.
+    pub(super) displays: (u64, u64),
+    /// The packages to import from, `name==version` each.
+    pub(super) packages: Arc<[String]>,
+}
+
+impl Told {
+    /// As the driver reads it.
+    pub(super) fn settings(&self) -> serde_json::Map<String, Value> {
+        let mut settings = serde_json::Map::new();
+        settings.insert("display".into(), self.displays.0.into());
+        settings.insert("displays".into(), self.displays.1.into());
+        if !self.packages.is_empty() {
+            settings.insert("packages".into(), packages::TARGET.into());
+        }
+        settings
     }
 }
 
 impl SessionOptions {
+    pub(super) fn told(&self) -> Told {
+        let packages = self.packages.as_ref().map(|packages| packages.label().clone());
+        Told { displays: self.displays(), packages: packages.unwrap_or_default() }
+    }
+
+    /// Refuses a state whose modules come from packages, `name==version` each, that these options do not give.
+    pub(super) fn has(&self, packages: &[String]) -> Result<()> {
+        let given = self.packages.as_ref().map(|packages| packages.label().clone()).unwrap_or_default();
+        match packages.iter().find(|package| !given.contains(package)) {
+            None => Ok(()),
+            Some(missing) => {
+                Err(Error::usage(format_args!("its program may use the package {missing}, which is not given"))
+                    .advise("give the same packages again, as with --with or the same --lock"))
+            }
+        }
+    }
+
     pub(super) fn quota(&self) -> Quota {
         let Limits { scratch, entries, depth, .. } = self.limits;
         Quota { bytes: scratch, entries, depth }
@@ -126,7 +166,10 @@ impl SessionOptions {
         if self.packages.is_none() && self.mounts.is_empty() {
             return Ok(image.clone());
         }
-        Ok(Arc::new(image.with(self.packages.clone(), Grants::new(&self.mounts, self.quota())?)))
+        Ok(Arc::new(image.with(
+            self.packages.as_ref().map(|packages| packages.mounted().clone()),
+            Grants::new(&self.mounts, self.quota())?,
+        )))
     }
 
     /// What one displayed object may take, and all of a cell.

@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::budget::{Charge, Place};
 use super::files::tree::Tree;
@@ -178,7 +178,7 @@ impl Session {
     pub fn checkpoint(&mut self) -> Result<Checkpoint> {
         let interpreter = match &mut self.body {
             Body::Live(instance) => {
-                let machine = instance.capture(&self.image.finder, self.options.displays());
+                let machine = instance.capture(&self.image.finder, self.options.told());
                 machine.map_or(Interpreter::Lost, |machine| Interpreter::keep(machine, self.image.budget.charge()))
             }
             Body::Resting { interpreter, .. } => interpreter.clone(),
@@ -195,10 +195,12 @@ impl Session {
     /// options stay its own.
     ///
     /// # Errors
-    /// A checkpoint of another image, or one that holds more than this session's limits allow.
+    /// A checkpoint of another image, or one that holds more than this session's limits allow or uses packages that this
+    /// session has not.
     pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
         let state = checkpoint.state(&self.image)?;
         state.fits(&self.options.limits)?;
+        self.options.has(state.packages())?;
         self.go_back(state);
         self.before = None;
         self.adopt_world();
@@ -390,6 +392,7 @@ impl Session {
                     .map_or(Interpreter::Fresh, |before| std::mem::replace(&mut before.interpreter, Interpreter::Lost))
             }),
             limits: self.options.limits.clone(),
+            told: self.options.told(),
             wall,
             fuel,
             cancel: cancel.clone(),
@@ -437,9 +440,10 @@ impl Session {
 
     /// What a fresh interpreter is told, as JSON.
     fn start(&self, bindings: &BTreeMap<String, String>) -> String {
-        let (display, displays) = self.options.displays();
+        let mut settings = self.options.told().settings();
         let argv: Vec<_> = ["cell"].into_iter().chain(self.options.args.iter().map(String::as_str)).collect();
-        json!({ "argv": argv, "bind": bindings, "display": display, "displays": displays }).to_string()
+        settings.extend([("argv".to_owned(), json!(argv)), ("bind".to_owned(), json!(bindings))]);
+        Value::Object(settings).to_string()
     }
 
     /// Of a cell that was cancelled before it began.

@@ -32,6 +32,8 @@ pub(super) struct Machine {
     pub(super) pages: Pages,
     /// What its driver was told that one displayed object may take, and all of a cell.
     pub(super) displays: (u64, u64),
+    /// The packages that it was told to import from, `name==version` each.
+    pub(super) packages: Arc<[String]>,
 }
 
 /// What an interpreter starts from.
@@ -104,13 +106,23 @@ impl State {
         Ok(())
     }
 
+    /// The packages that its interpreter was told to import from.
+    pub(super) fn packages(&self) -> &[String] {
+        match &self.interpreter {
+            Interpreter::Kept(kept) => &kept.machine.packages,
+            Interpreter::Fresh | Interpreter::Lost => &[],
+        }
+    }
+
     fn save(&self, options: &SessionOptions) -> Saved {
         let (machine, pages) = match &self.interpreter {
             Interpreter::Kept(kept) => {
-                let Machine { bytes, globals, pages, displays } = &kept.machine;
+                let Machine { bytes, globals, pages, displays, packages } = &kept.machine;
                 let (runs, pages) = pages.in_order();
                 let runs = runs.into_iter().map(|run| (run.first, run.count)).collect();
-                let machine = saved::Machine { bytes: *bytes, globals: globals.clone(), runs, displays: *displays };
+                let packages = packages.to_vec();
+                let machine =
+                    saved::Machine { bytes: *bytes, globals: globals.clone(), runs, displays: *displays, packages };
                 (Some(machine), pages)
             }
             Interpreter::Fresh | Interpreter::Lost => (None, Vec::new()),
@@ -159,12 +171,16 @@ impl State {
 
         let interpreter = match head.machine {
             None => Interpreter::Fresh,
-            Some(saved::Machine { bytes, globals, runs, displays }) => {
+            Some(saved::Machine { bytes, globals, runs, displays, packages }) => {
+                options
+                    .has(&packages)
+                    .map_err(|error| error.context(format_args!("cannot go on from {}", path.display())))?;
                 if globals.len() != image.globals() {
                     return Err(refused(&"it is damaged: its globals are not the image's"));
                 }
                 let runs: Vec<_> = runs.into_iter().map(|(first, count)| Run { first, count }).collect();
-                let machine = Machine { bytes, globals, pages: Pages::new(&runs, pages), displays };
+                let (pages, packages) = (Pages::new(&runs, pages), packages.into());
+                let machine = Machine { bytes, globals, pages, displays, packages };
                 match Interpreter::keep(machine, image.budget.charge()) {
                     Interpreter::Lost => return Err(Error::busy("there is no memory left for another session")),
                     kept => kept,

@@ -4,14 +4,15 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::Value;
 
 use super::budget::MemoryCap;
 use super::guest::{Guest, World};
 use super::image::Image;
 use super::instance::{End, Instance, Turn};
+use super::options::Told;
 use super::snapshot::literal;
-use super::state::Interpreter;
+use super::state::{Interpreter, Machine};
 use crate::{Cancel, Error, Limits, Result};
 
 /// What our own part of a start may take; it needs well under a millisecond.
@@ -57,6 +58,7 @@ pub(super) struct Visit {
     /// within where there is none. `None`: nothing is kept.
     pub(super) keep: Option<Interpreter>,
     pub(super) limits: Limits,
+    pub(super) told: Told,
     pub(super) wall: Duration,
     pub(super) fuel: Option<u64>,
     pub(super) cancel: Cancel,
@@ -91,15 +93,11 @@ impl Visit {
         Visited { interpreter, world, result }
     }
 
-    fn displays(&self) -> (u64, u64) {
-        (self.limits.display, self.limits.displays)
-    }
-
     fn kept(&mut self) -> Interpreter {
-        let displays = self.displays();
+        let told = self.told.clone();
         match (&mut self.body, self.keep.take()) {
             (Body::Live(instance), Some(earlier)) => {
-                let machine = instance.keep(&self.image.finder, earlier.into_pages(), displays);
+                let machine = instance.keep(&self.image.finder, earlier.into_pages(), told);
                 machine.map_or(Interpreter::Lost, |machine| Interpreter::keep(machine, self.image.budget.charge()))
             }
             (Body::Live(_), None) => Interpreter::Lost,
@@ -108,8 +106,7 @@ impl Visit {
     }
 
     fn call(self) -> Result<Called> {
-        let displays = self.displays();
-        let Self { image, body, limits, wall, mut fuel, cancel, start, bind, code, .. } = self;
+        let Self { image, body, limits, told, wall, mut fuel, cancel, start, bind, code, .. } = self;
         let mut calls = Vec::new();
         let mut instance = match body {
             Body::Live(instance) => instance,
@@ -133,8 +130,9 @@ impl Visit {
                 match interpreter {
                     Interpreter::Kept(kept) => {
                         instance.resume(&kept.machine)?;
-                        if kept.machine.displays != displays {
-                            calls.push(("bound", json!({ "display": displays.0, "displays": displays.1 }).to_string()));
+                        let Machine { displays, packages, .. } = &kept.machine;
+                        if *displays != told.displays || *packages != told.packages {
+                            calls.push(("bound", Value::Object(told.settings()).to_string()));
                         }
                     }
                     // Nothing of the guest's has run, so the limits of a cell need not cover it.

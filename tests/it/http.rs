@@ -332,3 +332,21 @@ fn without_a_model_cells_still_run() {
     assert!(reply.error(reply.code).starts_with("Failed to load ONNX model: "), "{}", reply.body);
     assert!(matches!(reply.code, 500 | 503));
 }
+
+#[test]
+fn every_session_of_the_daemon_has_its_packages() {
+    let index = crate::packages::Index::new();
+    let app = index.name("app");
+    index.offer("app", "1.0", &[], &[("__init__.py", "n = 42\n")]);
+    let folder = tempfile::tempdir().unwrap();
+    let (file, code) = (folder.path().join("replies.jsonl"), format!("import {app}\nprint({app}.n)"));
+    std::fs::write(&file, json!({ "reply": format!("```python\n{code}\n```") }).to_string()).unwrap();
+    let model = format!("scripted:{}", file.display());
+    let daemon = Daemon::start(index.tool(&["serve", "--port", "0", "--model", &model, "--with", &app]));
+    daemon.settled("ready");
+    for _ in 0..2 {
+        assert_eq!(daemon.cell(&json!({ "code": code })).json()["stdout"], "42\n");
+    }
+    let answer = daemon.post("/execute", &json!({ "instruction": "Print n." }).to_string()).json();
+    assert_eq!(answer["stdout"], "42\n", "{answer}");
+}

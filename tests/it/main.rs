@@ -28,6 +28,8 @@ mod model_server;
 mod mounts;
 /// A model on a server, through the built program and the library.
 mod openai;
+/// Packages that the user names.
+mod packages;
 /// Ordinary programs beside CPython.
 mod programs;
 /// What a session finds in the image.

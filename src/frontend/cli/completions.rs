@@ -33,7 +33,7 @@ mod tests {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), NAME, &mut script);
             let script = String::from_utf8(script).unwrap();
-            for word in ["run", "exec", "serve", "setup", "timeout"] {
+            for word in ["run", "exec", "serve", "setup", "packages", "timeout"] {
                 assert!(script.contains(word), "{shell}: {word}");
             }
         }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::console::Console;
+use super::with::{self, With};
 use super::workspace::Workspace;
 use super::{Context, exit, interrupt, render, stdin};
 use crate::frontend::cells::{self, Cells};
@@ -51,6 +52,9 @@ pub struct Exec {
     #[command(flatten)]
     workspace: Workspace,
 
+    #[command(flatten)]
+    with: With,
+
     /// What the program sees as sys.argv[1:]
     #[arg(last = true, value_name = "ARGS")]
     pub args: Vec<String>,
@@ -67,6 +71,7 @@ impl Exec {
     pub fn execute(self, context: &Context) -> Result<u8> {
         self.workspace.check()?;
         cells::check(self.load.as_deref(), self.save.as_deref())?;
+        let request = self.with.request()?;
         let config = context.config()?;
         let cancel = interrupt::cancel()?;
         let on_error = match self.on_error {
@@ -77,7 +82,7 @@ impl Exec {
         let code = self.code(&cancel)?;
         let workspace = self.workspace;
         let kept = self.save.is_some() || workspace.out.is_some();
-        let cells = Cells {
+        let mut cells = Cells {
             code,
             options: workspace.options()?.args(self.args).on_error(on_error),
             load: self.load,
@@ -87,6 +92,7 @@ impl Exec {
         };
         let asked = cells.code.len();
         let python = Python::open(&config, &context.display.progress(), &cancel)?;
+        cells.options.packages = with::open(context, &request, &python, &config, &cancel)?;
         context.display.clear();
         let console = &context.console;
         let ran = cells.run(&python, &cancel, &mut |cell, another| {

@@ -9,6 +9,7 @@ mod exec;
 mod exit;
 mod interrupt;
 mod narrator;
+mod packages;
 mod recommended;
 mod render;
 mod run;
@@ -16,6 +17,7 @@ mod serve;
 mod settings;
 mod setup;
 mod stdin;
+mod with;
 mod workspace;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -47,6 +49,7 @@ enum Verb {
     Exec(exec::Exec),
     Serve(serve::Serve),
     Setup(setup::Setup),
+    Packages(packages::List),
     Completions(completions::Completions),
 }
 
@@ -93,6 +96,7 @@ impl Verb {
             Self::Exec(verb) => verb.execute(context),
             Self::Serve(verb) => verb.execute(context),
             Self::Setup(verb) => verb.execute(context),
+            Self::Packages(verb) => verb.execute(context),
             Self::Completions(verb) => verb.execute(context),
         }
     }

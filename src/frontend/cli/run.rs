@@ -8,11 +8,13 @@ use clap::Args;
 use super::console::Console;
 use super::narrator::Narrator;
 use super::recommended::Consent;
+use super::with::{self, With};
 use super::workspace::Workspace;
 use super::{Context, exit, interrupt, render, stdin};
 use crate::error::OrInternal;
 use crate::frontend::json;
 use crate::model::{Guide, Sampling};
+use crate::sandbox::Python;
 use crate::{Answer, Cancel, CodeInterpreter, Error, Request, Result, Session, StopReason};
 
 /// Let the model write a program that does what you say, and run it in the sandbox
@@ -42,6 +44,9 @@ pub struct Run {
 
     #[command(flatten)]
     workspace: Workspace,
+
+    #[command(flatten)]
+    with: With,
 
     #[command(flatten)]
     consent: Consent,
@@ -90,15 +95,18 @@ pub struct Run {
 impl Run {
     pub fn execute(self, context: &Context) -> Result<u8> {
         self.check()?;
+        let packages = self.with.request()?;
         let mut config = context.config()?;
         let cancel = interrupt::cancel()?;
         let request = self.request(&context.console, &cancel)?;
         self.consent.settle(&context.console, &mut config, &cancel)?;
-        let interpreter = CodeInterpreter::builder()
-            .config(config)
-            .progress(context.display.progress())
-            .cancel(cancel.clone())
-            .build()?;
+        let python = Python::open(&config, &context.display.progress(), &cancel)?;
+        let packages = with::open(context, &packages, &python, &config, &cancel)?;
+        let mut builder = CodeInterpreter::builder().config(config).python(python);
+        if let Some(packages) = packages {
+            builder = builder.packages(packages);
+        }
+        let interpreter = builder.progress(context.display.progress()).cancel(cancel.clone()).build()?;
         context.display.clear();
         let mut session = self.session(&interpreter)?;
         let mut narrator = Narrator::new(&context.console);
@@ -235,6 +243,7 @@ mod tests {
             max_retries: NonZeroUsize::MIN,
             save_code: None,
             workspace: Workspace::default(),
+            with: With::default(),
             consent: Consent::default(),
             system_prompt: None,
             temperature: None,

@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use clap::Args;
 use tokio::sync::watch;
 
+use super::with::With;
 use super::{Context, exit, interrupt};
 use crate::Result;
 use crate::frontend::http;
@@ -25,10 +26,14 @@ pub struct Serve {
     /// Address to listen on; only this machine's own
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1", value_parser = loopback)]
     host: IpAddr,
+
+    #[command(flatten)]
+    with: With,
 }
 
 impl Serve {
     pub fn execute(self, context: &Context) -> Result<u8> {
+        let packages = self.with.request()?;
         let mut config = context.config()?;
         config.capacity = config.capacity.ready(READY);
         let (stop, stopped) = watch::channel(false);
@@ -36,7 +41,7 @@ impl Serve {
             stop.send_replace(true);
         })?;
         let address = SocketAddr::new(self.host, self.port);
-        http::serve(config, address, context.display.progress(), stopped, context)?;
+        http::serve(config, packages, address, context.display.progress(), stopped, context)?;
         Ok(exit::OK)
     }
 }

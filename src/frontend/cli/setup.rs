@@ -8,15 +8,17 @@ use serde::Serialize;
 
 use super::console::Console;
 use super::recommended::Consent;
+use super::with::{self, With};
 use super::{Context, NAME, exit, interrupt};
 use crate::frontend::progress::size;
 use crate::provision::{Cache, Item};
 use crate::sandbox::Python;
-use crate::{Cancel, Config, Result, model};
+use crate::{Cancel, Config, Error, PackageRequest, Result, model};
 
 /// Fetch, verify and build everything now, so that later runs start at once
 ///
-/// With --yes also the recommended model, which is better than the small one that comes with it.
+/// With --yes also the recommended model, which is better than the small one that comes with it; with --with these
+/// packages too.
 ///
 /// Exit codes: 0 all is there, 2 usage, 69 something is missing and not to be had, 130 cancelled.
 #[derive(Debug, Args)]
@@ -31,10 +33,18 @@ pub struct Setup {
 
     #[command(flatten)]
     consent: Consent,
+
+    #[command(flatten)]
+    with: With,
 }
 
 impl Setup {
     pub fn execute(self, context: &Context) -> Result<u8> {
+        let packages = self.with.request()?;
+        if (self.check || self.prune) && !packages.is_empty() {
+            return Err(Error::usage("--check and --prune look at no packages")
+                .advise("leave them or the packages out; packages are fetched and built by `setup --with …`"));
+        }
         let mut config = context.config()?;
         if self.prune {
             return prune(&context.console, &config);
@@ -43,7 +53,7 @@ impl Setup {
         if !self.check {
             let cancel = interrupt::cancel()?;
             as_agreed = self.consent.settle(&context.console, &mut config, &cancel)?;
-            build(context, &config, &cancel)?;
+            build(context, &config, &packages, &cancel)?;
         }
         let items = [Python::inventory(&config)?, model::inventory(&config)?].concat();
         let complete = as_agreed && is_complete(&items);
@@ -70,9 +80,10 @@ fn is_complete(items: &[Item]) -> bool {
 }
 
 /// Opening is what fetches and builds.
-fn build(context: &Context, config: &Config, cancel: &Cancel) -> Result<()> {
+fn build(context: &Context, config: &Config, packages: &PackageRequest, cancel: &Cancel) -> Result<()> {
     let progress = context.display.progress();
-    Python::open(config, &progress, cancel)?;
+    let python = Python::open(config, &progress, cancel)?;
+    with::open(context, packages, &python, config, cancel)?;
     model::open(config, &progress, cancel)?;
     context.display.clear();
     Ok(())

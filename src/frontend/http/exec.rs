@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::answers;
 use super::body::{self, Fields, Payload, Shallow};
 use super::problem::Problem;
-use super::state::App;
+use super::state::{App, Sandbox};
 use crate::frontend::cells::Cells;
 use crate::frontend::{json, limits};
 use crate::sandbox::{Python, SessionOptions};
@@ -67,8 +67,9 @@ impl Fields for Bounds {
 
 pub async fn exec(State(app): State<Arc<App>>, call: Payload<Call>) -> Result<Response, Problem> {
     let Payload(call, _leave) = call;
-    let cells = cells(call)?;
-    let python = app.sandbox()?;
+    let mut cells = cells(call)?;
+    let Sandbox { python, packages } = app.sandbox()?;
+    cells.options.packages = packages;
     let (outcome, place) = app.cells.run(move |cancel| outcome(cells, &python, cancel)).await?;
     app.answers.send(outcome?, place).await
 }

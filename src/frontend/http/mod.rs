@@ -34,7 +34,7 @@ use tokio::sync::watch;
 use self::problem::Problem;
 use self::state::App;
 use crate::error::OrInternal;
-use crate::{Cancel, Config, Error, Progress, Result};
+use crate::{Cancel, Config, Error, PackageRequest, Progress, Result};
 
 /// Threads for requests' headers and bodies, which are little work.
 const ASYNC_THREADS: usize = 2;
@@ -52,6 +52,7 @@ pub trait Listener: Sync {
 /// Serves until `stopped` turns true.
 pub fn serve(
     config: Config,
+    packages: PackageRequest,
     address: SocketAddr,
     progress: Progress,
     stopped: watch::Receiver<bool>,
@@ -74,7 +75,7 @@ pub fn serve(
     let cancel = Cancel::new();
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            app.load(config, &progress, &cancel);
+            app.load(config, &packages, &progress, &cancel);
             if !cancel.is_cancelled() {
                 listener.loaded(app.loaded());
             }

@@ -10,8 +10,8 @@ use super::answers::Answers;
 use super::body::MOST_LARGE;
 use super::problem::Problem;
 use super::work::Places;
-use crate::sandbox::Python;
-use crate::{Cancel, CodeInterpreter, Config, Error, Progress, Result};
+use crate::sandbox::{Packages, Python};
+use crate::{Cancel, CodeInterpreter, Config, Error, PackageRequest, Progress, Result};
 
 /// Seconds after which a client may ask again for what is loading.
 const RETRY: u32 = 2;
@@ -20,7 +20,7 @@ pub struct App {
     pub port: u16,
     /// What the settings name; `None` is the default model.
     named_model: Option<String>,
-    sandbox: RwLock<Part<Python>>,
+    sandbox: RwLock<Part<Sandbox>>,
     interpreter: RwLock<Part<Arc<CodeInterpreter>>>,
     /// For cells without a model.
     pub cells: Places,
@@ -29,6 +29,14 @@ pub struct App {
     /// Requests whose bodies are large.
     pub large: Arc<Semaphore>,
     pub answers: Answers,
+}
+
+/// What cells run in.
+#[derive(Clone)]
+pub struct Sandbox {
+    pub python: Python,
+    /// Those of every session.
+    pub packages: Option<Packages>,
 }
 
 #[derive(Clone)]
@@ -65,24 +73,28 @@ impl App {
     }
 
     /// Loads the sandbox, then the model; returns when both are decided.
-    pub fn load(&self, config: Config, progress: &Progress, cancel: &Cancel) {
+    pub fn load(&self, config: Config, request: &PackageRequest, progress: &Progress, cancel: &Cancel) {
         // A panic, told by the panic hook, must not leave clients waiting for ever.
-        let opened = unless_panic(|| Python::open(&config, progress, cancel));
-        let python = match opened {
-            Ok(python) => python,
+        let opened = unless_panic(|| {
+            let python = Python::open(&config, progress, cancel)?;
+            let open = || Packages::open(request, &python, &config, progress, cancel);
+            let packages = (!request.is_empty()).then(open).transpose()?;
+            Ok(Sandbox { python, packages })
+        });
+        let sandbox = match opened {
+            Ok(sandbox) => sandbox,
             Err(error) => {
                 set(&self.sandbox, Part::Unavailable(Arc::new(error)));
                 return;
             }
         };
-        set(&self.sandbox, Part::Ready(python.clone()));
+        set(&self.sandbox, Part::Ready(sandbox.clone()));
         let built = unless_panic(|| {
-            CodeInterpreter::builder()
-                .config(config)
-                .python(python)
-                .progress(progress.clone())
-                .cancel(cancel.clone())
-                .build()
+            let mut builder = CodeInterpreter::builder().config(config).python(sandbox.python);
+            if let Some(packages) = sandbox.packages {
+                builder = builder.packages(packages);
+            }
+            builder.progress(progress.clone()).cancel(cancel.clone()).build()
         });
         set(
             &self.interpreter,
@@ -91,9 +103,9 @@ impl App {
     }
 
     /// The sandbox, or why there is none.
-    pub fn sandbox(&self) -> Result<Python, Problem> {
+    pub fn sandbox(&self) -> Result<Sandbox, Problem> {
         match get(&self.sandbox) {
-            Part::Ready(python) => Ok(python),
+            Part::Ready(sandbox) => Ok(sandbox),
             Part::Loading => Err(Problem::later("The Python runtime is still loading", RETRY)),
             Part::Unavailable(error) => {
                 Err(Problem::unavailable(format!("Failed to load the Python runtime: {}", told(&error))))

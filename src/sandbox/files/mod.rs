@@ -28,13 +28,15 @@ pub(super) use handles::{Fdstat, KNOWN_FLAGS, Whence, rights};
 use hub::{Device, Hub, Place};
 use listing::Walks;
 pub use mounts::Mount;
-pub(crate) use mounts::Packages;
-pub(super) use mounts::{Grants, Mounts, open_regular};
+pub(super) use mounts::{Grants, Mounts, Packages, open_regular};
 use mounts::{HostNode, Live, Source, number};
 pub(super) use paths::{OpenHow, Stamp};
 pub(super) use table::Stream;
 use table::{Content, Descriptor, Folder, Table};
 use tree::{Ino, Quota, Times, Tree};
+
+/// Where packages are seen.
+pub(super) const PACKAGES: &str = mounts::source_name(Source::Packages);
 
 /// When everything that is not a session's own was made, in nanoseconds since the Unix epoch.
 const HOST_TIME: u64 = super::clock::VIRTUAL_EPOCH;

@@ -49,12 +49,11 @@ pub(in super::super) struct Mounts {
 /// A folder of packages that never changes, which sessions see as `/usr/local/lib/packages`, read-only. Cheap to clone;
 /// all sessions that are given the clones share one listing and the files that are open.
 #[derive(Clone)]
-pub(crate) struct Packages(Arc<Listed>);
+pub(in super::super) struct Packages(Arc<Listed>);
 
 impl Packages {
     /// Looks at nothing yet.
-    #[cfg_attr(not(test), expect(dead_code, reason = "packages are provisioned elsewhere"))]
-    pub(crate) fn new(folder: PathBuf) -> Self {
+    pub(in super::super) fn new(folder: PathBuf) -> Self {
         Self(Arc::new(Listed::new(Source::Packages, folder)))
     }
 }

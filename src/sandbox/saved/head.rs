@@ -58,6 +58,9 @@ pub(in super::super) struct Machine {
     pub(in super::super) runs: Vec<(u32, u32)>,
     /// What its driver was told that one displayed object may take, and all of a cell.
     pub(in super::super) displays: (u64, u64),
+    /// The packages that its modules may come from, `name==version` each.
+    #[serde(default, deserialize_with = "few::<_, _, 1_024>")]
+    pub(in super::super) packages: Vec<String>,
 }
 
 /// Where the seeded entropy of a deterministic session stands.

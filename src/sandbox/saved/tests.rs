@@ -6,7 +6,13 @@ const IMAGE: [u8; DIGEST] = [7; DIGEST];
 const BOUNDS: Bounds = Bounds { image: IMAGE, memory: 1 << 20, scratch: 1 << 16, entries: 2, open_files: 1 };
 
 fn saved() -> Saved {
-    let machine = Machine { bytes: 1 << 17, globals: vec![1, u64::MAX], runs: vec![(0, 1), (3, 2)], displays: (1, 2) };
+    let machine = Machine {
+        bytes: 1 << 17,
+        globals: vec![1, u64::MAX],
+        runs: vec![(0, 1), (3, 2)],
+        displays: (1, 2),
+        packages: vec!["rich==15.0".into()],
+    };
     let file = Entry { ino: 3, place: Some((1, "a\n\"ü".into())), times: [1, 2, 3], bytes: Some(5) };
     let head = Head {
         machine: Some(machine),
