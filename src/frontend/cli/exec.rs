@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::console::Console;
 use super::workspace::Workspace;
-use super::{Context, exit, interrupt, render, stdin};
+use super::{Context, displays, exit, interrupt, render, stdin};
 use crate::frontend::cells::{self, Cells};
 use crate::frontend::json;
 use crate::sandbox::{OnError, Outcome, Python};
@@ -96,8 +96,9 @@ impl Exec {
         if console.json {
             show_json(console, asked, &ran.outcomes);
         }
-        if let Some(out) = &self.workspace.out {
-            ran.session.export(out)?;
+        match &self.workspace.out {
+            Some(out) => displays::save(console, out, &ran.session.export(out)?, &ran.outcomes)?,
+            None => displays::hint(console, &ran.outcomes),
         }
         if let Some(trouble) = ran.trouble {
             return Err(trouble);

@@ -9,7 +9,7 @@ use super::console::Console;
 use super::narrator::Narrator;
 use super::recommended::Consent;
 use super::workspace::Workspace;
-use super::{Context, exit, interrupt, render, stdin};
+use super::{Context, displays, exit, interrupt, render, stdin};
 use crate::error::OrInternal;
 use crate::frontend::json;
 use crate::model::{Guide, Sampling};
@@ -108,8 +108,9 @@ impl Run {
         // First of all: what fails from here on must not lose it.
         show(&context.console, &answer);
         self.save(&answer)?;
-        if let Some(out) = &self.workspace.out {
-            session.export(out)?;
+        match &self.workspace.out {
+            Some(out) => displays::save(&context.console, out, &session.export(out)?, answer.outcome())?,
+            None => displays::hint(&context.console, answer.outcome()),
         }
         Ok(exit::of_answer(&answer))
     }

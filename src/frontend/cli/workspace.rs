@@ -16,7 +16,7 @@ pub struct Workspace {
     #[arg(id = "file", long = "file", value_name = "PATH")]
     pub files: Vec<PathBuf>,
 
-    /// Copy what changed under /work into this folder
+    /// Copy what changed under /work into this folder, and write what was displayed there as files
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
