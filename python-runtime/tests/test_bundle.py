@@ -37,6 +37,44 @@ class Both(Rich):
         self.assertEqual((data["application/x+json"], data["image/gif"]), ('{"k": 1}', "R0lG"))
         self.assertEqual([key for key in data if key in ("5", "bad")], [])
 
+    def test_answers_are_held_to_their_types(self):
+        data = self.result("""
+class Wrong:
+    def __repr__(self): return "r"
+    def _repr_html_(self): return 5
+    def _repr_svg_(self): return b"<svg>"
+    def _repr_latex_(self): return ["x"], {}
+    def _repr_markdown_(self): return "a", "b", "c"
+    def _repr_png_(self): return [1]
+    def _repr_jpeg_(self): return "aW4gYmFzZTY0"
+    def _repr_json_(self): return 5
+    def _repr_pdf_(self): return b"%PDF"
+    _repr_javascript_ = "no method"
+    def _repr_mimebundle_(self): return [1]
+Wrong()
+""")
+        self.assertEqual(data, {"text/plain": "r", "image/jpeg": "aW4gYmFzZTY0", "application/pdf": "JVBERg=="})
+        self.assertEqual(self.result("class C:\n    _repr_html_ = classmethod(lambda cls: 'of the class')\nC")["text/html"],
+                         "of the class")
+
+    def test_what_shows_itself_is_no_result(self):
+        frames = self.assertOk("class S:\n    def _ipython_display_(self): display(1)\ndisplay(S())\nS()")
+        self.assertEqual([(f["kind"], f["data"]) for f in frames], [("display", {"text/plain": "1"})] * 2)
+        for error in ("NotImplementedError", "SystemExit"):
+            data = self.result(f"class S:\n    def _ipython_display_(self): raise {error}\n"
+                               "    def _repr_html_(self): return 'h'\nS()")
+            self.assertEqual(data["text/html"], "h")
+
+    def test_types_that_are_wanted(self):
+        frames = self.assertOk(RICH + """
+display(Rich(), include=["text/html", "image/png"], exclude=["image/png"])
+display(Rich(), exclude=["text/plain", "image/png", "application/json", "text/latex"])
+display(Rich(), 5, include=["text/none"])
+display(5, exclude={"text/html"})
+""")
+        self.assertEqual([f["data"] for f in frames], [
+            {"text/html": "<b>html</b>"}, {"text/html": "<b>html</b>", "text/markdown": "**md**"}, {"text/plain": "5"}])
+
     def test_hostile_values(self):
         raised = "<H: repr() raised {}>"
         for body, plain in (
