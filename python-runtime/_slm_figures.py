@@ -181,7 +181,8 @@ def _complain(beginning, exc):
 def _picture(figure, limit):
     """The figure as a dictionary of `image/png`, or, when that would be too large, of a text that says so; empty for an
     empty figure. In base64 it fits into `limit` bytes: where it would not, it is drawn anew with fewer pixels."""
-    if not figure.axes and not figure.lines and not figure.texts and not figure.images and not figure.patches:
+    # Every figure has its background.
+    if len(figure.get_children()) < 2:
         return {}
     dpi = figure.dpi
     width, height = figure.bbox.size

@@ -118,22 +118,16 @@ def warm_plots():
     from matplotlib import font_manager, mathtext, pyplot, text, textpath
     from matplotlib.backends import backend_agg
 
-    # What runs once or twice is not yet specialised by the interpreter.
-    for _ in range(3):
-        for kind in (_lines, _points, _bars, _images, _panels, _tables):
-            kind(pyplot)
-            for number in pyplot.get_fignums():
-                figure = pyplot.figure(number)
-                figure.canvas.print_figure(io.BytesIO(), format="raw", bbox_inches="", facecolor=figure.get_facecolor(),
-                                           edgecolor=figure.get_edgecolor(), dpi=figure.dpi)
-                figure.get_tightbbox(figure.canvas.get_renderer()).padded(0.1)
-            pyplot.savefig(io.BytesIO(), format="png")
-            pyplot.close("all")
-    figure = pyplot.figure()
-    figure.text(0.5, 0.5, "$x^2$", rotation=30)
-    figure.savefig(io.BytesIO(), format="png", bbox_inches="tight", dpi=50)
-    pyplot.close("all")
-    del figure
+    # What runs once or twice is not yet specialised by the interpreter. Few pixels, since memory never shrinks.
+    with pyplot.rc_context({"figure.dpi": 30}):
+        for _ in range(3):
+            for kind in (_lines, _points, _bars, _images, _panels, _tables):
+                kind(pyplot)
+                for number in pyplot.get_fignums():
+                    _draw(pyplot.figure(number))
+                pyplot.savefig(io.BytesIO(), format="png", bbox_inches="tight")
+                pyplot.close("all")
+                gc.collect()
     # Which file serves a font stays known; the open files do not.
     for owner in (font_manager, mathtext.MathTextParser, textpath, text, backend_agg):
         for name in dir(owner):
@@ -143,8 +137,13 @@ def warm_plots():
     gc.collect()
 
 
+def _draw(figure):
+    figure.canvas.print_figure(io.BytesIO(), format="raw", bbox_inches="", facecolor=figure.get_facecolor(),
+                               edgecolor=figure.get_edgecolor(), dpi=figure.dpi)
+    figure.get_tightbbox(figure.canvas.get_renderer()).padded(0.1)
+
+
 def _lines(pyplot):
-    pyplot.figure(figsize=(8, 5))
     pyplot.plot([1, 2, 3], [1, 4, 9], "o-", label="line")
     pyplot.plot([3, 2, 1], color="red", linestyle="--", marker="x", label="other")
     pyplot.fill_between([0, 1, 2], [0, 1, 1], alpha=0.3)
@@ -154,6 +153,7 @@ def _lines(pyplot):
     pyplot.ylabel("y")
     pyplot.grid(True, alpha=0.3)
     pyplot.legend()
+    pyplot.text(0.5, 0.5, "$x^2$", rotation=30)
     pyplot.tight_layout()
 
 

@@ -49,7 +49,7 @@ class FigureCanvasAgg:
 
 
 class Figure:
-    lines, texts, images, patches, dpi = (), (), (), (), 1
+    dpi = 1
     get_facecolor = get_edgecolor = lambda self: "white"
     draw = lambda self: None
 
@@ -61,6 +61,9 @@ class Figure:
 
     def __repr__(self):
         return f"<Figure with {len(self.axes)} Axes>"
+
+    def get_children(self):
+        return ["background", *self.axes]
 
     def get_tightbbox(self, renderer):
         return self.tight
