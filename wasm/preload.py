@@ -47,9 +47,10 @@ def build(sources, preopens, warm_figures=True):
     for name in LIBRARY + LAZY + RARER + PACKAGES:
         __import__(name)
     sys.modules["matplotlib"].use("agg")
-    warm()
     if warm_figures:
         warm_plots()
+    # Last: what the interpreter specialised for drawing would be specialised anew, and written to, by each session.
+    warm()
     # Compiled before the holes are filled, loaded after: running code writes into it, so the driver's must lie together.
     compiled = [marshal.dumps(compile(sources[name], f"<{name}>", "exec")) for name in DRIVER]
     sources.clear()
@@ -120,14 +121,13 @@ def warm_plots():
 
     # What runs once or twice is not yet specialised by the interpreter. Few pixels, since memory never shrinks.
     with pyplot.rc_context({"figure.dpi": 30}):
-        for _ in range(3):
+        for _ in range(2):
             for kind in (_lines, _points, _bars, _images, _panels, _tables):
                 kind(pyplot)
                 for number in pyplot.get_fignums():
                     _draw(pyplot.figure(number))
                 pyplot.savefig(io.BytesIO(), format="png", bbox_inches="tight")
                 pyplot.close("all")
-                gc.collect()
     # Which file serves a font stays known; the open files do not.
     for owner in (font_manager, mathtext.MathTextParser, textpath, text, backend_agg):
         for name in dir(owner):

@@ -54,7 +54,10 @@ fn pictures(outcome: &Value) -> Vec<[u32; 3]> {
 fn look_like(pictures: &[[u32; 3]], sizes: &[[u32; 2]]) {
     let near = |a: u32, b: u32| a.abs_diff(b) <= 40;
     let good = pictures.len() == sizes.len()
-        && pictures.iter().zip(sizes).all(|(is, should)| near(is[0], should[0]) && near(is[1], should[1]) && is[2] > 20);
+        && pictures
+            .iter()
+            .zip(sizes)
+            .all(|(is, should)| near(is[0], should[0]) && near(is[1], should[1]) && is[2] > 20);
     assert!(good, "{pictures:?} for {sizes:?}");
 }
 
@@ -109,13 +112,13 @@ fn a_figure_that_was_displayed_is_not_shown_twice() {
     let result = cell("import matplotlib.pyplot as plt\nfig, ax = plt.subplots()\nax.plot([1, 2])\nfig");
     assert_eq!(result["displays"], json!([]));
     look_like(&pictures(&result), &[[556, 413]]);
-    let displayed = cell("import matplotlib.pyplot as plt\nfig, ax = plt.subplots()\nax.plot([1, 2])\ndisplay(fig)\nNone");
+    let displayed =
+        cell("import matplotlib.pyplot as plt\nfig, ax = plt.subplots()\nax.plot([1, 2])\ndisplay(fig)\nNone");
     assert_eq!(texts(&displayed).len(), 1);
     let text = cell("import matplotlib.pyplot as plt\nplt.plot([1, 2])");
     assert_eq!(text["result"].as_object().unwrap().keys().collect::<Vec<_>>(), ["text/plain"]);
     assert_eq!(texts(&text).len(), 1);
-    let changed =
-        cell("import matplotlib.pyplot as plt\nfig, ax = plt.subplots()\nfig.show()\nax.plot([1, 2])\nNone");
+    let changed = cell("import matplotlib.pyplot as plt\nfig, ax = plt.subplots()\nfig.show()\nax.plot([1, 2])\nNone");
     assert_eq!(texts(&changed).len(), 2, "what was drawn later is shown too");
     let loops = "import matplotlib.pyplot as plt\nplt.ion()\nfig, ax = plt.subplots()\nplt.show()\n\
                  for i in range(3):\n    ax.plot([i, i + 1])\n    plt.pause(0.001)\nplt.ioff()";
@@ -125,7 +128,8 @@ fn a_figure_that_was_displayed_is_not_shown_twice() {
 #[test]
 fn a_cell_that_raises_shows_its_figures_and_the_next_begins_without() {
     let code = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\n1 / 0";
-    let done = run(&["exec", "--json", "--keep-going", "-c", code, "-c", "len(plt.get_fignums())", "-c", "plt.gcf(); None"]);
+    let done =
+        run(&["exec", "--json", "--keep-going", "-c", code, "-c", "len(plt.get_fignums())", "-c", "plt.gcf(); None"]);
     let outcomes = done.exits(0).json();
     assert_eq!((&outcomes[0]["status"], texts(&outcomes[0]).len()), (&json!("error"), 1));
     assert_eq!(outcomes[1]["result"]["text/plain"], "0");
@@ -140,7 +144,8 @@ fn what_cannot_be_drawn_is_told() {
     assert!(!shown["error"]["traceback"].as_str().unwrap().contains("_slm"), "{shown}");
     let open = run(&["exec", "--json", "-c", failing, "-c", "1"]).exits(0).json();
     assert!(open[0]["stderr"].as_str().unwrap().starts_with("Figure 1 could not be drawn: ValueError"), "{open}");
-    let large = cell("import matplotlib.pyplot as plt\nfor side in (3000, 600): plt.figure(figsize=(side, side)).gca()");
+    let large =
+        cell("import matplotlib.pyplot as plt\nfor side in (3000, 600): plt.figure(figsize=(side, side)).gca()");
     assert_eq!(
         texts(&large),
         [3000_u64, 600].map(|side| format!(
@@ -188,8 +193,12 @@ fn tables_formulas_and_pictures_are_shown_richly() {
     assert!(table["displays"][1]["text/html"].as_str().unwrap().contains("<style type=\"text/css\">"));
     assert_eq!(table["result"].as_object().unwrap().keys().collect::<Vec<_>>(), ["text/plain"]);
     let formula = cell("import sympy\nsympy.sqrt(sympy.Symbol('x')) / 2");
-    assert_eq!(formula["result"], json!({"text/plain": "sqrt(x)/2", "text/latex": r"$\displaystyle \frac{\sqrt{x}}{2}$"}));
-    let picture = cell("from PIL import Image\nimport os\nImage.frombytes('RGB', (700, 700), os.urandom(3 * 700 * 700))");
+    assert_eq!(
+        formula["result"],
+        json!({"text/plain": "sqrt(x)/2", "text/latex": r"$\displaystyle \frac{\sqrt{x}}{2}$"})
+    );
+    let picture =
+        cell("from PIL import Image\nimport os\nImage.frombytes('RGB', (700, 700), os.urandom(3 * 700 * 700))");
     assert!(picture["result"]["image/png"].as_str().unwrap().len() > 1 << 20, "a result may be as large as a display");
     look_like(&pictures(&picture), &[[700, 700]]);
 }
@@ -214,11 +223,15 @@ IPython.display.display_html('<i>', raw=True)
     );
     let displays = outcome["displays"].as_array().unwrap();
     assert_eq!(displays[0], json!({"text/html": "<b>", "text/plain": "<IPython.core.display.HTML object>"}));
-    let types = ["text/markdown", "text/latex", "text/latex", "application/json", "text/html", "image/svg+xml", "image/png"];
+    let types =
+        ["text/markdown", "text/latex", "text/latex", "application/json", "text/html", "image/svg+xml", "image/png"];
     for (display, mime) in displays[1..].iter().zip(types) {
         assert!(display.get(mime).is_some(), "{mime}: {display}");
     }
-    assert_eq!((&displays[3]["text/latex"], &displays[4]["application/json"]), (&json!(r"$\displaystyle x$"), &json!("{\"k\": [1]}")));
+    assert_eq!(
+        (&displays[3]["text/latex"], &displays[4]["application/json"]),
+        (&json!(r"$\displaystyle x$"), &json!("{\"k\": [1]}"))
+    );
     assert!(displays[8]["text/html"].as_str().unwrap().contains("data:audio/wav;base64,UklGR"));
     assert_eq!((&displays[9]["text/plain"], &displays[10]["text/plain"]), (&json!("'first'"), &json!("'second'")));
     assert_eq!(displays[11], json!({"text/html": "<i>"}));

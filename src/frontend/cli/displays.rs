@@ -61,15 +61,21 @@ pub fn save<'a>(
 
 /// Tells a person at a terminal, in one line, that there is more to see than text, when nobody asked for files.
 pub fn hint<'a>(console: &Console, outcomes: impl IntoIterator<Item = &'a Outcome>) {
-    let rich = outcomes.into_iter().flat_map(shown).filter(|bundle| bundle.keys().any(|mime| mime != "text/plain"));
-    let count = rich.count();
-    if count > 0 && console.err_is_terminal() && !console.json {
-        console.say(&format!("{} displayed (--out DIR keeps them as files)", objects(count)));
+    if console.err_is_terminal()
+        && !console.json
+        && let Some(line) = unseen(outcomes)
+    {
+        console.say(&line);
     }
 }
 
-fn objects(count: usize) -> String {
-    if count == 1 { "1 object was".into() } else { format!("{count} objects were") }
+fn unseen<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Option<String> {
+    let rich = outcomes.into_iter().flat_map(shown).filter(|bundle| bundle.keys().any(|mime| mime != "text/plain"));
+    match rich.count() {
+        0 => None,
+        1 => Some("1 object was displayed that is more than text (--out DIR writes it to a file)".into()),
+        many => Some(format!("{many} objects were displayed that are more than text (--out DIR writes them to files)")),
+    }
 }
 
 /// What a notebook would show of a cell as more than text: its displays, and a result that is a picture.
@@ -199,6 +205,16 @@ mod tests {
             std::os::unix::fs::symlink(&target, &link).unwrap();
             assert!(write(&link, b"x").is_err() && !target.exists());
         }
+    }
+
+    #[test]
+    fn who_asked_for_no_files_is_told_once_what_there_is() {
+        let mut cell = samples::outcome(Status::Ok);
+        cell.displays = vec![bundle(&[("text/plain", "1")])];
+        assert_eq!(unseen([&cell, &cell]), None);
+        cell.displays.push(bundle(&[("text/plain", "<Figure>"), ("image/png", "AAEC")]));
+        assert!(unseen([&cell]).unwrap().starts_with("1 object was displayed"));
+        assert!(unseen([&cell, &cell]).unwrap().starts_with("2 objects were displayed"));
     }
 
     #[test]
