@@ -94,10 +94,9 @@ fn richest(bundle: &MimeBundle) -> Option<(&'static str, Cow<'_, [u8]>)> {
 }
 
 fn free_name(number: usize, ending: &str, taken: &[String]) -> String {
+    // Some file systems take names that differ in case for one.
     let is_taken = |name: &str| {
-        // Some file systems take names that differ in case for one.
-        let first = |path: &'_ String| path.split('/').next().is_some_and(|first| first.eq_ignore_ascii_case(name));
-        taken.iter().any(|path| first(path))
+        taken.iter().filter_map(|path| path.split('/').next()).any(|first| first.eq_ignore_ascii_case(name))
     };
     let mut name = format!("display-{number}.{ending}");
     let mut attempt = 2;
