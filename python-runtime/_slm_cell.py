@@ -1,8 +1,8 @@
 """The cell driver: what the host calls to run cells in the guest's interpreter.
 
-Depends on `_slm_world`, `_slm_error`, `_slm_bundle` and `_slm_wire`. It is imported and `install`ed once, before the
-snapshot; then the host calls `start` once in each session, `run` for each cell, and `finish` at the end, each by a
-line of code through the wasm module's `turn`. Whether a cell succeeded the host sees from what `turn` returned; the
+Depends on all the other modules of the driver. It is imported and `install`ed once, before the snapshot; then the
+host calls `start` once in each session, `run` for each cell, and `finish` at the end, each by a line of code through
+the wasm module's `turn`. Whether a cell succeeded the host sees from what `turn` returned; the
 frames sent meanwhile only say what happened. So a cell that failed ends in `SystemExit(1)`, which makes `turn` return
 1 and print nothing.
 """
@@ -18,6 +18,8 @@ from json.decoder import scanstring as _scanstring
 
 import _slm_bundle as _bundle
 import _slm_error as _error
+import _slm_figures as _figures
+import _slm_ipython as _ipython
 import _slm_wire as _wire
 import _slm_world as _world
 from _slm_wire import PRISTINE as __builtins__
@@ -64,8 +66,10 @@ def install():
     modules = ("__main__", "builtins", "sys", "ast", "linecache", "_reactor", "_host")
     modules += tuple(name for name in sys.modules if name.startswith("_slm_"))
     _world.install(additions, modules, _error.OURS)
-    for function in (run, _world.leave, _wire.send, _error.report):
+    for function in (run, _world.leave, _wire.send, _error.report, _figures.show, _ipython.install):
         _error.hide(function)
+    _figures.install()
+    _ipython.install()
     # The module's own `turn` parses and compiles the host's line with names that cells can replace. Ours reads it.
     reactor = sys.modules.get("_reactor")
     if reactor is not None and hasattr(reactor, "_run_turn") and reactor._run_turn is not _turn:
@@ -186,6 +190,8 @@ def _run(source, name):
         _execute(source, name)
     except BaseException as exc:
         caught = exc
+    if _figures.open_figures or _figures.shown:
+        _figures.finish(drawing=type(caught) is not MemoryError)
     for _ in range(3):
         try:
             _world.quiet()
@@ -226,7 +232,9 @@ def _execute(source, name):
     if value is not None:
         # Where Python's own prompt keeps it: a global variable `_` of the cell's own stays untouched.
         _world.remember(value)
-        _wire.send(_wire.bundle("result", _bundle.bundle(value), _wire.FRAME))
+        frame = _bundle.result(value)
+        if frame is not None:
+            _wire.send(frame)
 
 
 def _exited(exc):

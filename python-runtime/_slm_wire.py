@@ -100,13 +100,15 @@ def exit(code):
 def bundle(kind, data, limit):
     """The frame of a MIME bundle (`result` or `display`).
 
-    `text/plain` is always there and is cut when it is long. The other types mean nothing when cut: one that does not
-    fit into what is left is left out. A limit of less than 2 KiB is kept by the host alone, which refuses what is longer.
+    `text/plain` is cut when it is long. The other types mean nothing when cut: one that does not fit into what is left
+    is left out. A limit of less than 2 KiB is kept by the host alone, which refuses what is longer.
     """
     left = max(limit - 1024, 1024)
-    plain = quote_head(data["text/plain"], left if len(data) == 1 else left // 2)
-    left -= len(plain)
-    parts = [b'"text/plain":' + plain]
+    parts = []
+    if "text/plain" in data:
+        plain = quote_head(data["text/plain"], left if len(data) == 1 else left // 2)
+        left -= len(plain)
+        parts.append(b'"text/plain":' + plain)
     for mime, text in data.items():
         if mime == "text/plain" or len(mime) > NAME or len(text) > left:
             continue

@@ -17,7 +17,7 @@ import sys
 import types
 
 #: The driver's modules, each importing only those before it.
-DRIVER = ("_slm_wire", "_slm_bundle", "_slm_error", "_slm_world", "_slm_cell")
+DRIVER = ("_slm_wire", "_slm_bundle", "_slm_error", "_slm_world", "_slm_figures", "_slm_ipython", "_slm_cell")
 
 #: The standard library that small programs use. Free to have once in the image, milliseconds each to import later.
 LIBRARY = (
@@ -47,9 +47,10 @@ def build(sources, preopens, warm_figures=True):
     for name in LIBRARY + LAZY + RARER + PACKAGES:
         __import__(name)
     sys.modules["matplotlib"].use("agg")
-    warm()
     if warm_figures:
         warm_plots()
+    # Last: what the interpreter specialised for drawing would be specialised anew, and written to, by each session.
+    warm()
     # Compiled before the holes are filled, loaded after: running code writes into it, so the driver's must lie together.
     compiled = [marshal.dumps(compile(sources[name], f"<{name}>", "exec")) for name in DRIVER]
     sources.clear()
@@ -113,25 +114,94 @@ def warm():
 
 
 def warm_plots():
-    """Draws one figure, and lets go of the font files that drawing opened: their descriptors are dead in a session."""
-    from matplotlib import font_manager, pyplot
+    """Draws the usual kinds of figures the way `_slm_figures` does, and lets go of the font files that drawing opened:
+    their descriptors are dead in a session."""
+    from matplotlib import font_manager, mathtext, pyplot, text, textpath
+    from matplotlib.backends import backend_agg
 
-    figure, axes = pyplot.subplots()
-    axes.plot([1, 2, 3], [1, 4, 9], label="line")
-    axes.bar([1, 2, 3], [3, 2, 1])
-    axes.set_title("Title")
-    axes.legend()
-    figure.savefig(io.BytesIO(), format="png")
-    pyplot.close("all")
-    del figure, axes
-    for owner in (font_manager, font_manager.fontManager, sys.modules.get("matplotlib.backends.backend_agg"),
-                  sys.modules.get("matplotlib._mathtext"), sys.modules.get("matplotlib.mathtext"),
-                  sys.modules.get("matplotlib.text"), sys.modules.get("matplotlib.textpath")):
-        for name in dir(owner) if owner is not None else ():
+    # What runs once or twice is not yet specialised by the interpreter. Few pixels, since memory never shrinks.
+    with pyplot.rc_context({"figure.dpi": 30}):
+        for _ in range(2):
+            for kind in (_lines, _points, _bars, _images, _panels, _tables):
+                kind(pyplot)
+                for number in pyplot.get_fignums():
+                    _draw(pyplot.figure(number))
+                pyplot.savefig(io.BytesIO(), format="png", bbox_inches="tight")
+                pyplot.close("all")
+    # Which file serves a font stays known; the open files do not.
+    for owner in (font_manager, mathtext.MathTextParser, textpath, text, backend_agg):
+        for name in dir(owner):
             clear = getattr(getattr(owner, name, None), "cache_clear", None)
             if clear is not None:
                 clear()
     gc.collect()
+
+
+def _draw(figure):
+    figure.canvas.print_figure(io.BytesIO(), format="raw", bbox_inches="", facecolor=figure.get_facecolor(),
+                               edgecolor=figure.get_edgecolor(), dpi=figure.dpi)
+    figure.get_tightbbox(figure.canvas.get_renderer()).padded(0.1)
+
+
+def _lines(pyplot):
+    pyplot.plot([1, 2, 3], [1, 4, 9], "o-", label="line")
+    pyplot.plot([3, 2, 1], color="red", linestyle="--", marker="x", label="other")
+    pyplot.fill_between([0, 1, 2], [0, 1, 1], alpha=0.3)
+    pyplot.axhline(2, color="gray")
+    pyplot.title("Title")
+    pyplot.xlabel("x")
+    pyplot.ylabel("y")
+    pyplot.grid(True, alpha=0.3)
+    pyplot.legend()
+    pyplot.text(0.5, 0.5, "$x^2$", rotation=30)
+    pyplot.tight_layout()
+
+
+def _points(pyplot):
+    import numpy as np
+
+    figure, axes = pyplot.subplots()
+    points = axes.scatter(np.arange(9.0), np.arange(9.0) ** 2, c=np.arange(9.0), cmap="viridis", alpha=0.5)
+    figure.colorbar(points, label="z")
+    axes.set(title="Title", xlabel="x", ylabel="y", yscale="log")
+    axes.annotate("here", (1, 2), (3, 4), arrowprops={"arrowstyle": "->"})
+
+
+def _bars(pyplot):
+    import numpy as np
+
+    figure, axes = pyplot.subplots(figsize=(10, 6))
+    axes.bar(["a", "b", "c"], [3, 2, 1], color="skyblue", edgecolor="black")
+    axes.tick_params(axis="x", labelrotation=45)
+    pyplot.figure()
+    pyplot.hist(np.arange(50.0) % 7, bins=10)
+    pyplot.figure()
+    pyplot.pie([1, 2, 3], labels=["a", "b", "c"], autopct="%1.1f%%")
+
+
+def _images(pyplot):
+    import numpy as np
+
+    pyplot.imshow(np.arange(16.0).reshape(4, 4), cmap="coolwarm", interpolation="nearest")
+    pyplot.colorbar()
+
+
+def _panels(pyplot):
+    figure, axes = pyplot.subplots(2, 2)
+    axes[0, 0].barh(["a", "b"], [1, 2])
+    axes[0, 1].boxplot([[1, 2, 3], [2, 3, 9]])
+    axes[1, 0].step([1, 2, 3], [1, 2, 1])
+    axes[1, 1].errorbar([1, 2], [1, 2], yerr=0.3)
+    figure.suptitle("All")
+    figure.tight_layout()
+
+
+def _tables(pyplot):
+    import pandas as pd
+
+    table = pd.DataFrame({"a": [1, 2, 3], "b": [3, 1, 2]}, index=pd.date_range("2024-01-01", periods=3))
+    table.plot(title="Title")
+    table.plot(kind="bar")
 
 
 def check_descriptors(preopens, limit=256):

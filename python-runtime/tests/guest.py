@@ -99,6 +99,8 @@ ORIGINAL_RUN_TURN = REACTOR._run_turn
 import _slm_bundle  # noqa: E402
 import _slm_cell  # noqa: E402
 import _slm_error  # noqa: E402
+import _slm_figures  # noqa: E402
+import _slm_ipython  # noqa: E402
 import _slm_wire  # noqa: E402
 import _slm_world  # noqa: E402
 

@@ -25,17 +25,55 @@ class Bundles(GuestCase):
             "image/png": base64.b64encode(b"\x89PNG").decode(), "application/json": '{"a": [1, "\\u0436"]}'})
         self.assertEqual(set(self.result("Rich")), {"text/plain"})
 
-    def test_mimebundle_goes_first_and_repr_stays_the_plain_text(self):
+    def test_what_a_mimebundle_holds_goes_first_the_plain_text_too(self):
         self.assertOk(RICH + """
 class Both(Rich):
-    def _repr_mimebundle_(self, include=None, exclude=None):
-        return {'text/html': 'bundled', 'text/plain': 'forged', 'application/x+json': {'k': 1},
+    def _repr_mimebundle_(self, include, exclude):
+        return {'text/html': 'bundled', 'text/plain': 'its own', 'application/x+json': {'k': 1},
                 'image/gif': b'GIF', 5: 'x', 'bad': object()}, {'meta': 1}
 """)
         data = self.result("Both()")
-        self.assertEqual((data["text/html"], data["text/plain"]), ("bundled", "plain"))
+        self.assertEqual((data["text/html"], data["text/plain"]), ("bundled", "its own"))
         self.assertEqual((data["application/x+json"], data["image/gif"]), ('{"k": 1}', "R0lG"))
         self.assertEqual([key for key in data if key in ("5", "bad")], [])
+
+    def test_answers_are_held_to_their_types(self):
+        data = self.result("""
+class Wrong:
+    def __repr__(self): return "r"
+    def _repr_html_(self): return 5
+    def _repr_svg_(self): return b"<svg>"
+    def _repr_latex_(self): return ["x"], {}
+    def _repr_markdown_(self): return "a", "b", "c"
+    def _repr_png_(self): return [1]
+    def _repr_jpeg_(self): return "aW4gYmFzZTY0"
+    def _repr_json_(self): return 5
+    def _repr_pdf_(self): return b"%PDF"
+    _repr_javascript_ = "no method"
+    def _repr_mimebundle_(self): return [1]
+Wrong()
+""")
+        self.assertEqual(data, {"text/plain": "r", "image/jpeg": "aW4gYmFzZTY0", "application/pdf": "JVBERg=="})
+        self.assertEqual(self.result("class C:\n    _repr_html_ = classmethod(lambda cls: 'of the class')\nC")["text/html"],
+                         "of the class")
+
+    def test_what_shows_itself_is_no_result(self):
+        frames = self.assertOk("class S:\n    def _ipython_display_(self): display(1)\ndisplay(S())\nS()")
+        self.assertEqual([(f["kind"], f["data"]) for f in frames], [("display", {"text/plain": "1"})] * 2)
+        for error in ("NotImplementedError", "SystemExit"):
+            data = self.result(f"class S:\n    def _ipython_display_(self): raise {error}\n"
+                               "    def _repr_html_(self): return 'h'\nS()")
+            self.assertEqual(data["text/html"], "h")
+
+    def test_types_that_are_wanted(self):
+        frames = self.assertOk(RICH + """
+display(Rich(), include=["text/html", "image/png"], exclude=["image/png"])
+display(Rich(), exclude=["text/plain", "image/png", "application/json", "text/latex"])
+display(Rich(), 5, include=["text/none"])
+display(5, exclude={"text/html"})
+""")
+        self.assertEqual([f["data"] for f in frames], [
+            {"text/html": "<b>html</b>"}, {"text/html": "<b>html</b>", "text/markdown": "**md**"}, {"text/plain": "5"}])
 
     def test_hostile_values(self):
         raised = "<H: repr() raised {}>"
@@ -74,11 +112,11 @@ class Both(Rich):
     def test_what_does_not_fit_is_left_out_whole(self):
         data = self.result("class R:\n    def __repr__(s): return 'p' * (2 << 20)\n"
                            "    def _repr_html_(s): return 'h' * 100_000\n"
-                           "    def _repr_png_(s): return b'b' * 600_000\nR()")
+                           "    def _repr_png_(s): return b'b' * 4_000_000\nR()")
         self.assertEqual(len(data["text/html"]), 100_000)
-        self.assertNotIn("image/png", data)
+        self.assertTrue("image/png" not in data, "larger than a display may be")
         self.assertIn("more characters", data["text/plain"])
-        self.assertLessEqual(len(HOST.frames[0]), _slm_wire.FRAME)
+        self.assertLessEqual(len(HOST.frames[0]), _slm_wire.DISPLAY)
         data = self.result("class R:\n    def _repr_mimebundle_(s): return {f't/{i}': 'x' for i in range(1000)}\nR()")
         self.assertLess(len(data), 40)
 
@@ -95,7 +133,7 @@ class Display(GuestCase):
         self.assertEqual([f["kind"] for f in frames], ["display", "display", "display", "result"])
         self.assertEqual(frames[0]["data"], {"text/plain": "1"})
         self.assertEqual(frames[1]["data"]["text/html"], "<b>html</b>")
-        self.assertEqual(frames[2]["data"], {"text/plain": "", "text/html": "<i>"})
+        self.assertEqual(frames[2]["data"], {"text/html": "<i>"})
 
     def test_a_display_may_be_larger_than_a_result(self):
         self.assertOk("class R:\n    def _repr_png_(s): return b'b' * (2 << 20)\ndisplay(R())")

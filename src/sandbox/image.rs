@@ -30,6 +30,8 @@ const RECIPE: Recipe<'static> = Recipe {
         ("_slm_bundle", include_str!("../../python-runtime/_slm_bundle.py")),
         ("_slm_world", include_str!("../../python-runtime/_slm_world.py")),
         ("_slm_error", include_str!("../../python-runtime/_slm_error.py")),
+        ("_slm_figures", include_str!("../../python-runtime/_slm_figures.py")),
+        ("_slm_ipython", include_str!("../../python-runtime/_slm_ipython.py")),
         ("_slm_cell", include_str!("../../python-runtime/_slm_cell.py")),
     ],
     preload: concat!(include_str!("../../wasm/memory.py"), include_str!("../../wasm/preload.py")),

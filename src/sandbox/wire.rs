@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::outcome::{CellError, MimeBundle};
 
-/// The longest frame of any kind but a display. The driver keeps below it.
+/// The longest frame of an error or an exit, and of a result unless a display may be longer. The driver keeps below it.
 const MAX_FRAME: usize = (1 << 20) + 4096;
 
 /// The longest frame of a display, whatever a session allows. A cell cannot be stopped while it is read, which takes a
@@ -211,7 +211,8 @@ impl Inbox {
             Kind::Display => {
                 self.displays.len() < MAX_FRAMES && bytes <= self.most.0.min(self.most.1 - self.display_bytes)
             }
-            _ => self.received < MAX_FRAMES && bytes <= MAX_FRAME,
+            Kind::Result => self.received < MAX_FRAMES && bytes <= self.longest(),
+            Kind::Error | Kind::Exit => self.received < MAX_FRAMES && bytes <= MAX_FRAME,
         }
     }
 }
@@ -294,8 +295,8 @@ mod tests {
             let mut inbox = Inbox::new(display as u64, u64::MAX);
             assert_eq!(inbox.longest(), longest);
             assert_eq!(inbox.receive(&frame("display", display + 100)), Err(Malformed), "{display}");
-            assert_eq!(inbox.receive(&frame("result", MAX_FRAME + 1)), Err(Malformed));
-            assert_eq!(inbox.receive(&frame("result", MAX_FRAME)), Ok(()));
+            assert_eq!(inbox.receive(&frame("result", longest + 1)), Err(Malformed));
+            assert_eq!(inbox.receive(&frame("result", longest)), Ok(()));
             assert!(inbox.displays.is_empty() && inbox.result.is_some());
         }
         assert_eq!(inbox().receive(&frame("display", 4 << 20)), Ok(()));

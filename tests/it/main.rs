@@ -8,6 +8,8 @@ mod cases;
 mod cli;
 /// Sessions with a seed.
 mod deterministic;
+/// What a cell shows: figures, tables, pictures, and their files.
+mod displays;
 /// Files, time and random bytes, as a program finds them.
 mod files;
 /// Tiny models against llama.cpp.

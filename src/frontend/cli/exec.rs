@@ -104,7 +104,7 @@ impl Exec {
         if console.json {
             show_json(console, asked, &ran.outcomes);
         }
-        workspace.take_out(&ran.session, console)?;
+        workspace.take_out(&ran.session, &ran.outcomes, console)?;
         if let Some(trouble) = ran.trouble {
             return Err(trouble);
         }

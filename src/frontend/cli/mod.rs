@@ -5,6 +5,7 @@
 
 mod completions;
 mod console;
+mod displays;
 mod exec;
 mod exit;
 mod interrupt;

@@ -116,7 +116,7 @@ impl Run {
         // First of all: what fails from here on must not lose it.
         show(&context.console, &answer);
         self.save(&answer)?;
-        self.workspace.take_out(&session, &context.console)?;
+        self.workspace.take_out(&session, answer.outcome(), &context.console)?;
         Ok(exit::of_answer(&answer))
     }
 

@@ -6,8 +6,9 @@ use std::time::Duration;
 use clap::Args;
 
 use super::console::Console;
+use super::displays;
 use crate::frontend::limits::{self, Asker};
-use crate::sandbox::{Mount, Session, SessionOptions};
+use crate::sandbox::{Mount, Outcome, Session, SessionOptions};
 use crate::{Error, Limits, Result};
 
 #[derive(Clone, Debug, Default, Args)]
@@ -21,7 +22,7 @@ pub struct Workspace {
     #[arg(id = "mount", long = "mount", value_name = "DIR:/PATH[:rw]", value_parser = mount)]
     pub mounts: Vec<Granted>,
 
-    /// Copy what changed under /work into this folder
+    /// Copy what changed under /work into this folder, and write what was displayed there as files
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
@@ -95,12 +96,20 @@ impl Workspace {
         self.mounts.iter().try_fold(options, |options, granted| Ok(options.mount(granted.open()?)))
     }
 
-    /// Copies what changed under `/work` out, if that is asked for, and says what it was.
-    pub fn take_out(&self, session: &Session, console: &Console) -> Result<()> {
-        if let Some(out) = &self.out {
-            console.say(&told(out, &session.export(out)?));
-        }
-        Ok(())
+    /// Copies what changed under `/work` out, and what the cells displayed, if that is asked for, and says what it was.
+    pub fn take_out<'a>(
+        &self,
+        session: &Session,
+        outcomes: impl IntoIterator<Item = &'a Outcome>,
+        console: &Console,
+    ) -> Result<()> {
+        let Some(out) = &self.out else {
+            displays::hint(console, outcomes);
+            return Ok(());
+        };
+        let copied = session.export(out)?;
+        console.say(&told(out, &copied));
+        displays::save(console, out, &copied, outcomes)
     }
 
     fn limits(&self) -> Limits {
