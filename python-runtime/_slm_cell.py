@@ -1,6 +1,6 @@
 """The cell driver: what the host calls to run cells in the guest's interpreter.
 
-Depends on `_slm_world`, `_slm_error`, `_slm_bundle` and `_slm_wire`. It is imported and `install`ed once, before the
+Depends on `_slm_world`, `_slm_error`, `_slm_loop`, `_slm_bundle` and `_slm_wire`. It is imported and `install`ed once, before the
 snapshot; then the host calls `start` once in each session, `run` for each cell, and `finish` at the end, each by a
 line of code through the wasm module's `turn`. Whether a cell succeeded the host sees from what `turn` returned; the
 frames sent meanwhile only say what happened. So a cell that failed ends in `SystemExit(1)`, which makes `turn` return
@@ -18,6 +18,7 @@ from json.decoder import scanstring as _scanstring
 
 import _slm_bundle as _bundle
 import _slm_error as _error
+import _slm_loop as _loop
 import _slm_wire as _wire
 import _slm_world as _world
 from _slm_wire import PRISTINE as __builtins__
@@ -27,7 +28,9 @@ _run_exit_handlers = _atexit._run_exitfuncs
 _excepthook = sys.__excepthook__
 _sys = vars(sys)
 _Expr, _Expression = _ast.Expr, _ast.Expression
-_ONLY_AST = _ast.PyCF_ONLY_AST
+_ONLY_AST, _AWAIT = _ast.PyCF_ONLY_AST, _ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+#: The flag of code with an `await` of its own (`inspect.CO_COROUTINE`).
+_COROUTINE = 128
 _FUTURE = 0
 for _name in __future__.all_feature_names:
     _FUTURE |= getattr(__future__, _name).compiler_flag
@@ -64,7 +67,7 @@ def install():
     modules = ("__main__", "builtins", "sys", "ast", "linecache", "_reactor", "_host")
     modules += tuple(name for name in sys.modules if name.startswith("_slm_"))
     _world.install(additions, modules, _error.OURS)
-    for function in (run, _world.leave, _wire.send, _error.report):
+    for function in (run, _world.leave, _wire.send, _error.report, _loop.drive):
         _error.hide(function)
     # The module's own `turn` parses and compiles the host's line with names that cells can replace. Ours reads it.
     reactor = sys.modules.get("_reactor")
@@ -200,20 +203,32 @@ def _execute(source, name):
     global _flags
     tree = compile(source, name, "exec", _flags | _ONLY_AST, True)
     last = tree.body.pop().value if tree.body and type(tree.body[-1]) is _Expr else None
-    body = compile(tree, name, "exec", _flags, True)
+    body = compile(tree, name, "exec", _flags | _AWAIT, True)
     flags = _flags | body.co_flags & _FUTURE
     # Before anything runs: a mistake in the last expression is a mistake in the cell.
-    last = None if last is None else compile(_Expression(last), name, "eval", flags, True)
+    last = None if last is None else compile(_Expression(last), name, "eval", flags | _AWAIT, True)
     _flags = flags
-    if tree.body:
-        exec(body, _main)
-    if last is None:
-        return
-    value = eval(last, _main)
+    if (body.co_flags | (0 if last is None else last.co_flags)) & _COROUTINE:
+        value = _loop.drive(_awaited(body, last))
+    else:
+        if tree.body:
+            exec(body, _main)
+        value = None if last is None else eval(last, _main)
     if value is not None:
         # Where Python's own prompt keeps it: a global variable `_` of the cell's own stays untouched.
         _world.remember(value)
         _wire.send(_wire.bundle("result", _bundle.bundle(value), _wire.FRAME))
+
+
+async def _awaited(body, last):
+    """Runs a cell with a top-level `await`, in the event loop as a whole: what awaits nothing may need the loop too."""
+    value = eval(body, _main)
+    if body.co_flags & _COROUTINE:
+        await value
+    if last is None:
+        return None
+    value = eval(last, _main)
+    return await value if last.co_flags & _COROUTINE else value
 
 
 def _exited(exc):

@@ -1,8 +1,8 @@
 //! From the wheel's `python.wasm` to machine code of an interpreter that has already started and imported.
 //!
-//! instrument → compile → instantiate → preload → snapshot → instrument again → compile again. The first two and the
-//! snapshot are wizer's; the second instrumentation exports the stack pointer, so that a session's state can be read
-//! and restored. Both compilations share a store of compiled functions: all but a few are the same in both.
+//! mend the waits → instrument → compile → instantiate → preload → snapshot → instrument again → compile again.
+//! Instrumenting and the snapshot are wizer's; the second instrumentation exports the stack pointer, so that a session's
+//! state can be read and restored. Both compilations share a store of compiled functions: all but a few are the same in both.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -27,6 +27,7 @@ use super::files::tree::Quota;
 use super::files::{Files, Mounts, PREOPENS};
 use super::guest::{Guest, World};
 use super::instance::{self, End, Instance};
+use super::waits;
 use crate::error::OrInternal;
 use crate::progress::{Progress, Step, Unit};
 use crate::{Cancel, Capacity, Error, Limits, Result};
@@ -69,7 +70,8 @@ pub(super) fn build(
 
     // Everything of the first compilation is gone before the second begins: together they would need gigabytes.
     let snapshot = {
-        let wasm = std::fs::read(wasm).or_internal(format_args!("reading {}", wasm.display()))?;
+        let read = || std::fs::read(wasm).or_internal(format_args!("reading {}", wasm.display()));
+        let wasm = waits::mend(&read()?)?;
         let mut wizer = Wizer::new();
         wizer.init_func("wizer.initialize").keep_init_func(true);
         let (context, instrumented) = wizer.instrument(&wasm).or_internal("instrumenting Python")?;

@@ -6,6 +6,8 @@ mod architecture;
 mod cases;
 /// The command line, verb by verb.
 mod cli;
+/// Event loops, pools and waits, where nothing else runs.
+mod concurrency;
 /// Sessions with a seed.
 mod deterministic;
 /// Files, time and random bytes, as a program finds them.
