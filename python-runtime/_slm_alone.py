@@ -42,6 +42,8 @@ _CLEARS = ("clear", "cls", "reset")
 
 def install():
     """Puts the refusals in place."""
+    from tqdm.std import tqdm
+
     signal.signal(DEADLOCK, deadlock)
     for name in ("start_new_thread", "start_new", "start_joinable_thread"):
         setattr(_thread, name, start_thread)
@@ -51,6 +53,7 @@ def install():
     os.system = system
     for name in ("execl", "execle", "execlp", "execlpe", "execvp", "execvpe"):
         setattr(os, name, replace_program)
+    tqdm.monitor_interval = 0  # its monitor is a thread, of which it would warn each time
     for module, (why, names) in _ABSENT.items():
         module.__getattr__ = absent(module.__name__, why, frozenset(names.split()))
 

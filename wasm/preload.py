@@ -20,7 +20,7 @@ import types
 DRIVER = ("_slm_wire", "_slm_bundle", "_slm_error", "_slm_world", "_slm_cell")
 
 #: What stands in for parts of the library that need threads or processes, each importing only those before it.
-STAND_INS = ("_slm_alone", "_slm_loop", "_slm_pools", "_slm_shared")
+STAND_INS = ("_slm_alone", "_slm_loop", "_slm_pools", "_slm_values", "_slm_shared")
 
 #: The standard library that small programs use. Free to have once in the image, milliseconds each to import later.
 LIBRARY = (
@@ -42,7 +42,7 @@ RARER = (
 ).split()
 
 #: The packages whose import costs most: pandas alone is over half a second without the image.
-PACKAGES = "numpy numpy.random numpy.linalg pandas matplotlib matplotlib.pyplot joblib".split()
+PACKAGES = "numpy numpy.random numpy.linalg pandas matplotlib matplotlib.pyplot joblib tqdm".split()
 
 
 def build(sources, preopens, warm_figures=True):
@@ -54,7 +54,8 @@ def build(sources, preopens, warm_figures=True):
     for name in STAND_INS:
         module = sys.modules[name] = types.ModuleType(name)
         exec(compile(sources[name], f"<{name}>", "exec"), vars(module))
-        module.install()
+        if hasattr(module, "install"):
+            module.install()
     warm()
     warm_tasks()
     if warm_figures:
@@ -70,7 +71,7 @@ def build(sources, preopens, warm_figures=True):
     os.chdir("/work")
     cell, world, reactor = (sys.modules[name] for name in ("_slm_cell", "_slm_world", "_reactor"))
     for name in STAND_INS:
-        sys.modules["_slm_error"].hide(sys.modules[name].install)
+        sys.modules["_slm_error"].OURS.add(f"<{name}>")
     cell.install()
     world.twisters[:] = twisters(memory)
     cell.rehearse(lambda text: reactor.turn(text.encode(), None))

@@ -12,6 +12,7 @@ from guest import GuestCase  # noqa: F401  puts the driver's folder on the path
 
 import _slm_alone
 import _slm_shared
+import _slm_values
 
 
 class Shared(unittest.TestCase):
@@ -67,37 +68,37 @@ class Shared(unittest.TestCase):
         self.assertEqual(_slm_shared.wait([reader]), [reader])
 
     def test_values(self):
-        value = _slm_shared.Value("i", 3)
+        value = _slm_values.Value("i", 3)
         with value.get_lock():
             value.value += 1
         self.assertEqual((value.value, repr(value)), (4, "<Synchronized wrapper for 4>"))
-        self.assertEqual(_slm_shared.Value("d").value, 0.0)
-        self.assertFalse(hasattr(_slm_shared.Value("i", lock=False), "get_lock"))
+        self.assertEqual(_slm_values.Value("d").value, 0.0)
+        self.assertFalse(hasattr(_slm_values.Value("i", lock=False), "get_lock"))
         self.assertRaises(OverflowError, setattr, value, "value", 1 << 40)
-        self.assertRaisesRegex(TypeError, "type codes", _slm_shared.Value, int)
+        self.assertRaisesRegex(TypeError, "type codes", _slm_values.Value, int)
 
     def test_arrays(self):
-        shared = _slm_shared.Array("d", [1, 2, 3])
+        shared = _slm_values.Array("d", [1, 2, 3])
         shared[0] = 9
         shared[1:] = (7, 8)
         self.assertEqual((shared[:], list(shared), len(shared)), ([9.0, 7.0, 8.0], [9.0, 7.0, 8.0], 3))
         self.assertRaises(ValueError, shared.__setitem__, slice(0, 2), (1,))
         with shared:
-            self.assertEqual(_slm_shared.Array("i", 2)[:], [0, 0])
-        text = _slm_shared.Array("c", 4)
+            self.assertEqual(_slm_values.Array("i", 2)[:], [0, 0])
+        text = _slm_values.Array("c", 4)
         text.value = b"ab"
         self.assertEqual(text.value, b"ab")
         self.assertRaises(ValueError, setattr, text, "value", b"abcde")
 
     def test_shared_memory(self):
-        shared = _slm_shared.SharedMemory(create=True, size=4)
-        other = _slm_shared.SharedMemory(shared.name)
+        shared = _slm_values.SharedMemory(create=True, size=4)
+        other = _slm_values.SharedMemory(shared.name)
         shared.buf[1] = 5
         self.assertEqual((bytes(other.buf), other.size), (b"\0\5\0\0", 4))
-        self.assertRaises(FileExistsError, _slm_shared.SharedMemory, shared.name, True, 4)
+        self.assertRaises(FileExistsError, _slm_values.SharedMemory, shared.name, True, 4)
         shared.close(), other.close()
         shared.unlink()
-        self.assertRaises(FileNotFoundError, _slm_shared.SharedMemory, shared.name)
+        self.assertRaises(FileNotFoundError, _slm_values.SharedMemory, shared.name)
         self.assertRaises(FileNotFoundError, shared.unlink)
 
     def test_managers_make_plain_objects(self):

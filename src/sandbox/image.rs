@@ -28,6 +28,7 @@ const RECIPE: Recipe<'static> = Recipe {
         ("_slm_alone", include_str!("../../python-runtime/_slm_alone.py")),
         ("_slm_loop", include_str!("../../python-runtime/_slm_loop.py")),
         ("_slm_pools", include_str!("../../python-runtime/_slm_pools.py")),
+        ("_slm_values", include_str!("../../python-runtime/_slm_values.py")),
         ("_slm_shared", include_str!("../../python-runtime/_slm_shared.py")),
         ("_slm_wire", include_str!("../../python-runtime/_slm_wire.py")),
         ("_slm_bundle", include_str!("../../python-runtime/_slm_bundle.py")),

@@ -19,9 +19,12 @@ fn python() -> &'static Python {
     })
 }
 
-/// Long enough for a machine that does other things, too short for a wait without an end to pass for a slow one.
+fn options() -> SessionOptions {
+    SessionOptions::new(Limits::default().wall(Duration::from_secs(60)))
+}
+
 fn session() -> Session {
-    python().session(SessionOptions::new(Limits::default().wall(Duration::from_secs(60)))).expect("a session")
+    python().session(options()).expect("a session")
 }
 
 fn exec(session: &mut Session, code: &str) -> Outcome {
@@ -64,7 +67,8 @@ fn wrong(cell: &str, outcome: &Outcome) -> Vec<String> {
 fn program(name: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/concurrency").join(name);
     let text = std::fs::read_to_string(path).expect("the program");
-    let (mut session, mut all) = (session(), Vec::new());
+    // In counted time a busy machine changes no order.
+    let (mut session, mut all) = (python().session(options().deterministic(1)).expect("a session"), Vec::new());
     for (number, cell) in (1..).zip(text.split("# --- turn ---\n")) {
         all.extend(wrong(cell, &exec(&mut session, cell)).into_iter().map(|text| format!("cell {number}: {text}")));
     }
@@ -133,8 +137,7 @@ fn a_stop_undoes_what_the_loop_began() {
 
 #[test]
 fn in_virtual_time_waits_are_over_at_once() {
-    let options = SessionOptions::new(Limits::default().wall(Duration::from_secs(20))).deterministic(1);
-    let mut session = python().session(options).expect("a session");
+    let mut session = python().session(options().deterministic(1)).expect("a session");
     let code = "
 import asyncio, queue, threading, time
 async def main():
