@@ -20,6 +20,7 @@ import _slm_bundle as _bundle
 import _slm_error as _error
 import _slm_figures as _figures
 import _slm_ipython as _ipython
+import _slm_loop as _loop
 import _slm_wire as _wire
 import _slm_world as _world
 from _slm_wire import PRISTINE as __builtins__
@@ -29,7 +30,9 @@ _run_exit_handlers = _atexit._run_exitfuncs
 _excepthook = sys.__excepthook__
 _sys = vars(sys)
 _Expr, _Expression = _ast.Expr, _ast.Expression
-_ONLY_AST = _ast.PyCF_ONLY_AST
+_ONLY_AST, _AWAIT = _ast.PyCF_ONLY_AST, _ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+#: The flag of code with an `await` of its own (`inspect.CO_COROUTINE`).
+_COROUTINE = 128
 _FUTURE = 0
 for _name in __future__.all_feature_names:
     _FUTURE |= getattr(__future__, _name).compiler_flag
@@ -66,7 +69,7 @@ def install():
     modules = ("__main__", "builtins", "sys", "ast", "linecache", "_reactor", "_host")
     modules += tuple(name for name in sys.modules if name.startswith("_slm_"))
     _world.install(additions, modules, _error.OURS)
-    for function in (run, _world.leave, _wire.send, _error.report, _figures.show, _ipython.install):
+    for function in (run, _world.leave, _wire.send, _error.report, _figures.show, _ipython.install, _loop.drive):
         _error.hide(function)
     _figures.install()
     _ipython.install()
@@ -219,22 +222,34 @@ def _execute(source, name):
     global _flags
     tree = compile(source, name, "exec", _flags | _ONLY_AST, True)
     last = tree.body.pop().value if tree.body and type(tree.body[-1]) is _Expr else None
-    body = compile(tree, name, "exec", _flags, True)
+    body = compile(tree, name, "exec", _flags | _AWAIT, True)
     flags = _flags | body.co_flags & _FUTURE
     # Before anything runs: a mistake in the last expression is a mistake in the cell.
-    last = None if last is None else compile(_Expression(last), name, "eval", flags, True)
+    last = None if last is None else compile(_Expression(last), name, "eval", flags | _AWAIT, True)
     _flags = flags
-    if tree.body:
-        exec(body, _main)
-    if last is None:
-        return
-    value = eval(last, _main)
+    if (body.co_flags | (0 if last is None else last.co_flags)) & _COROUTINE:
+        value = _loop.drive(_awaited(body, last))
+    else:
+        if tree.body:
+            exec(body, _main)
+        value = None if last is None else eval(last, _main)
     if value is not None:
         # Where Python's own prompt keeps it: a global variable `_` of the cell's own stays untouched.
         _world.remember(value)
         frame = _bundle.result(value)
         if frame is not None:
             _wire.send(frame)
+
+
+async def _awaited(body, last):
+    """Runs a cell with a top-level `await`, in the event loop as a whole: what awaits nothing may need the loop too."""
+    value = eval(body, _main)
+    if body.co_flags & _COROUTINE:
+        await value
+    if last is None:
+        return None
+    value = eval(last, _main)
+    return await value if last.co_flags & _COROUTINE else value
 
 
 def _exited(exc):

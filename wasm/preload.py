@@ -19,6 +19,9 @@ import types
 #: The driver's modules, each importing only those before it.
 DRIVER = ("_slm_wire", "_slm_bundle", "_slm_error", "_slm_world", "_slm_figures", "_slm_ipython", "_slm_cell")
 
+#: What stands in for parts of the library that need threads or processes, each importing only those before it.
+STAND_INS = ("_slm_alone", "_slm_loop", "_slm_pools", "_slm_values", "_slm_shared")
+
 #: The standard library that small programs use. Free to have once in the image, milliseconds each to import later.
 LIBRARY = (
     "abc argparse array ast base64 binascii bisect calendar cmath collections collections.abc contextlib copy csv "
@@ -33,20 +36,28 @@ LAZY = "_strptime _suggestions _colorize encodings.idna encodings.latin_1 encodi
 
 #: Larger or rarer parts: their share of the image's pages is to be measured before they stay.
 RARER = (
-    "asyncio bz2 concurrent.futures configparser email gzip http lzma sqlite3 tarfile tomllib unittest "
-    "unittest.mock xml.etree.ElementTree zipfile zoneinfo"
+    "asyncio bz2 concurrent.futures concurrent.futures.process concurrent.futures.thread configparser email gzip http "
+    "lzma multiprocessing.dummy multiprocessing.managers multiprocessing.pool sqlite3 subprocess tarfile tomllib "
+    "unittest unittest.mock xml.etree.ElementTree zipfile zoneinfo"
 ).split()
 
 #: The packages whose import costs most: pandas alone is over half a second without the image.
-PACKAGES = "numpy numpy.random numpy.linalg pandas matplotlib matplotlib.pyplot".split()
+PACKAGES = "numpy numpy.random numpy.linalg pandas matplotlib matplotlib.pyplot joblib tqdm".split()
 
 
 def build(sources, preopens, warm_figures=True):
-    """Prepares the interpreter. `sources` maps each name of `DRIVER` to its text; descriptors from 3 up to and without
-    3 + `preopens` are the guest's folders. A module that is not there fails the build."""
+    """Prepares the interpreter. `sources` maps each name of `STAND_INS` and `DRIVER` to its text; descriptors from 3 up
+    to and without 3 + `preopens` are the guest's folders. A module that is not there fails the build."""
     for name in LIBRARY + LAZY + RARER + PACKAGES:
         __import__(name)
     sys.modules["matplotlib"].use("agg")
+    for name in STAND_INS:
+        module = sys.modules[name] = types.ModuleType(name)
+        exec(compile(sources[name], f"<{name}>", "exec"), vars(module))
+        if hasattr(module, "install"):
+            module.install()
+    warm()
+    warm_tasks()
     if warm_figures:
         warm_plots()
     # Last: what the interpreter specialised for drawing would be specialised anew, and written to, by each session.
@@ -61,6 +72,8 @@ def build(sources, preopens, warm_figures=True):
         exec(marshal.loads(code), vars(module))
     os.chdir("/work")
     cell, world, reactor = (sys.modules[name] for name in ("_slm_cell", "_slm_world", "_reactor"))
+    for name in STAND_INS:
+        sys.modules["_slm_error"].OURS.add(f"<{name}>")
     cell.install()
     world.twisters[:] = twisters(memory)
     cell.rehearse(lambda text: reactor.turn(text.encode(), None))
@@ -111,6 +124,23 @@ def warm():
             exec(compile(source, "<warm>", "exec"), {})
         except Exception as exc:
             "".join(traceback.TracebackException.from_exception(exc, compact=True).format())
+
+
+def warm_tasks():
+    """Runs an event loop and a pool once. Tasks have names, since unnamed ones are counted from 1 in each program."""
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
+
+    async def several(loop):
+        async with asyncio.timeout(1):
+            await asyncio.gather(*(loop.create_task(asyncio.sleep(0.001 * part), name="warm") for part in range(3)))
+        return await asyncio.to_thread(int)
+
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(loop.create_task(several(loop), name="warm"))
+    loop.close()
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(int, "12"))
 
 
 def warm_plots():

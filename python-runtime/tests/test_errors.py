@@ -39,7 +39,7 @@ class Errors(GuestCase):
         self.assertIn('File "<string>", line 1', error["traceback"])
         self.assertEqual(self.assertFails("raise SyntaxError", "SyntaxError")["message"], "None")
         self.assertFails("raise SyntaxError('m', ('<cell 7>', 'x', 1, 'text'))", "SyntaxError")
-        self.assertFails("await thing()", "SyntaxError")
+        self.assertFails("def f(): await thing()", "SyntaxError")
 
     def test_chains_groups_and_notes(self):
         error = self.assertFails("try:\n    1/0\nexcept ZeroDivisionError as e:\n    raise ValueError('v') from e",

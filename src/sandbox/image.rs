@@ -26,6 +26,11 @@ use crate::{Cancel, Capacity, Config, Error, Metering, Result};
 
 const RECIPE: Recipe<'static> = Recipe {
     driver: &[
+        ("_slm_alone", include_str!("../../python-runtime/_slm_alone.py")),
+        ("_slm_loop", include_str!("../../python-runtime/_slm_loop.py")),
+        ("_slm_pools", include_str!("../../python-runtime/_slm_pools.py")),
+        ("_slm_values", include_str!("../../python-runtime/_slm_values.py")),
+        ("_slm_shared", include_str!("../../python-runtime/_slm_shared.py")),
         ("_slm_wire", include_str!("../../python-runtime/_slm_wire.py")),
         ("_slm_bundle", include_str!("../../python-runtime/_slm_bundle.py")),
         ("_slm_world", include_str!("../../python-runtime/_slm_world.py")),
@@ -49,8 +54,9 @@ const SNAPSHOT: &str = "snapshot.blake3";
 /// time and random bytes. How the rest of the calls is answered is no part of it, so that not every change of `files`
 /// and `wasi` costs a build: a snapshot is as good with a host that has been mended since. Nor could a session be mixed
 /// up with another's snapshot by that: a saved one names the snapshot by its content.
-const BUILDERS: [&str; 11] = [
+const BUILDERS: [&str; 12] = [
     include_str!("snapshot.rs"),
+    include_str!("waits.rs"),
     include_str!("guest.rs"),
     include_str!("metering/calls.rs"),
     include_str!("metering/bulk.rs"),

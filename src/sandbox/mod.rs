@@ -4,7 +4,7 @@
 //! Read in this order: `session` (a cell becomes an outcome; `options` and `verdict` beside it), `visit` (what happens on the interpreter's thread), `state` and `memory` (what
 //! a session is, as a value), `saved` (the same as a file), `instance` (entering wasm and reading the trap), `guest` (what
 //! it may reach), `wasi` (its calls to the host), `files`, `clock` and `entropy` (what answers them), `output` and `scratch`
-//! (what it leaves), `wire` (what it says), `image` and `snapshot` (where the interpreter comes from), `engine` and
+//! (what it leaves), `wire` (what it says), `image`, `snapshot` and `waits` (where the interpreter comes from), `metering` (how it is counted and stopped), `stock` (some that are made ahead), `engine` and
 //! `worker` (what it runs on), `budget` (what all sessions share), `packages` (what is added to the library).
 
 mod budget;
@@ -30,6 +30,7 @@ mod state;
 mod stock;
 mod verdict;
 mod visit;
+mod waits;
 mod wasi;
 mod wire;
 mod worker;

@@ -1,8 +1,8 @@
 //! From the wheel's `python.wasm` to machine code of an interpreter that has already started and imported.
 //!
-//! (count →) instrument → compile → instantiate → preload → snapshot → instrument again → compile again. The first two and the
-//! snapshot are wizer's; the second instrumentation exports the stack pointer, so that a session's state can be read
-//! and restored. Both compilations share a store of compiled functions: all but a few are the same in both.
+//! mend the waits → instrument → compile → instantiate → preload → snapshot → instrument again → compile again.
+//! Instrumenting and the snapshot are wizer's; the second instrumentation exports the stack pointer, so that a session's
+//! state can be read and restored. Both compilations share a store of compiled functions: all but a few are the same in both.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -28,6 +28,7 @@ use super::files::{Files, Mounts, PREOPENS};
 use super::guest::{Guest, World};
 use super::instance::{self, End, Instance};
 use super::metering;
+use super::waits;
 use crate::error::OrInternal;
 use crate::progress::{Progress, Step, Unit};
 use crate::{Cancel, Capacity, Error, Limits, Metering, Result};

@@ -1,5 +1,6 @@
 # T27: waiting for a lock that nobody can release
-# expect: crashed | error | timeout
+# expect: error
+# raises: RuntimeError
 import threading
 lock = threading.Lock()
 lock.acquire()

@@ -1,5 +1,5 @@
 # T28: waiting for a queue, an event, a condition, a semaphore, a barrier, each with and without a time
-# expect: ok | timeout | crashed | error
+# expect: ok
 import functools; print = functools.partial(print, flush=True)
 import queue, threading
 def condition():
@@ -12,4 +12,4 @@ for f in (lambda: queue.Queue().get(timeout=0.05), lambda: threading.Event().wai
         print("check:", f())
     except Exception as e:
         print("HELD:", type(e).__name__)
-print("FAIL: got something from an empty queue")
+

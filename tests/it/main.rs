@@ -6,6 +6,8 @@ mod architecture;
 mod cases;
 /// The command line, verb by verb.
 mod cli;
+/// Event loops, pools and waits, where nothing else runs.
+mod concurrency;
 /// Sessions with a seed.
 mod deterministic;
 /// What a cell shows: figures, tables, pictures, and their files.

@@ -88,10 +88,6 @@ fn after_every_kind_of_stop_the_session_goes_on_from_before_the_cell() {
         ("import os; os._exit(4)", Status::Exited),
         ("import os; os._exit(0)", Status::Ok),
         ("import os; os.abort()", Status::Crashed),
-        (
-            "import threading; threading.Lock().acquire(); l = threading.Lock(); l.acquire(); l.acquire()",
-            Status::Crashed,
-        ),
     ] {
         let mut session = python().session(SessionOptions::new(limits.clone())).expect("a session");
         prints(&mut session, FIRST);
