@@ -56,7 +56,6 @@ def build(sources, preopens, warm_figures=True):
         exec(compile(sources[name], f"<{name}>", "exec"), vars(module))
         if hasattr(module, "install"):
             module.install()
-    warm()
     warm_tasks()
     if warm_figures:
         warm_plots()

@@ -1,6 +1,6 @@
 //! From the wheel's `python.wasm` to machine code of an interpreter that has already started and imported.
 //!
-//! mend the waits → instrument → compile → instantiate → preload → snapshot → instrument again → compile again.
+//! mend the waits → put the counter in → instrument → compile → instantiate → preload → snapshot → instrument again → compile again.
 //! Instrumenting and the snapshot are wizer's; the second instrumentation exports the stack pointer, so that a session's
 //! state can be read and restored. Both compilations share a store of compiled functions: all but a few are the same in both.
 
@@ -72,7 +72,8 @@ pub(super) fn build(
 
     // Everything of the first compilation is gone before the second begins: together they would need gigabytes.
     let snapshot = {
-        let wasm = std::fs::read(wasm).or_internal(format_args!("reading {}", wasm.display()))?;
+        let read = || std::fs::read(wasm).or_internal(format_args!("reading {}", wasm.display()));
+        let wasm = waits::mend(&read()?)?;
         let wasm = match metering {
             Metering::Loops => metering::rewrite(&wasm)?,
             Metering::Wasmtime => wasm,
