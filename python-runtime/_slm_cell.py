@@ -1,6 +1,6 @@
 """The cell driver: what the host calls to run cells in the guest's interpreter.
 
-Depends on `_slm_world`, `_slm_error`, `_slm_bundle` and `_slm_wire`. It is imported and `install`ed once, before the
+Depends on the driver's other modules. It is imported and `install`ed once, before the
 snapshot; then the host calls `start` once in each session, `run` for each cell, and `finish` at the end, each by a
 line of code through the wasm module's `turn`. Whether a cell succeeded the host sees from what `turn` returned; the
 frames sent meanwhile only say what happened. So a cell that failed ends in `SystemExit(1)`, which makes `turn` return
@@ -17,7 +17,10 @@ from json import JSONDecoder as _JSONDecoder
 from json.decoder import scanstring as _scanstring
 
 import _slm_bundle as _bundle
+import _slm_desktop as _desktop
 import _slm_error as _error
+import _slm_magic as _magic
+import _slm_missing as _missing
 import _slm_wire as _wire
 import _slm_world as _world
 from _slm_wire import PRISTINE as __builtins__
@@ -60,11 +63,12 @@ def install():
     """Makes the interpreter ready for the snapshot. Once, after everything else has been imported."""
     global _main, _flags, _run_turn
     _main, _flags = vars(sys.modules["__main__"]), 0
-    additions = {"display": _bundle.display, "exit": _Quitter("exit"), "quit": _Quitter("quit")}
+    additions = {"display": _bundle.display, "input": _desktop.input}
+    additions.update({name: _Quitter(name) for name in ("exit", "quit")})
     modules = ("__main__", "builtins", "sys", "ast", "linecache", "_reactor", "_host")
     modules += tuple(name for name in sys.modules if name.startswith("_slm_"))
     _world.install(additions, modules, _error.OURS)
-    for function in (run, _world.leave, _wire.send, _error.report):
+    for function in (run, _world.leave, _wire.send, _error.report, _desktop.input, _missing.message, _magic.parse):
         _error.hide(function)
     # The module's own `turn` parses and compiles the host's line with names that cells can replace. Ours reads it.
     reactor = sys.modules.get("_reactor")
@@ -198,7 +202,7 @@ def _run(source, name):
 
 def _execute(source, name):
     global _flags
-    tree = compile(source, name, "exec", _flags | _ONLY_AST, True)
+    tree = _parse(source, name)
     last = tree.body.pop().value if tree.body and type(tree.body[-1]) is _Expr else None
     body = compile(tree, name, "exec", _flags, True)
     flags = _flags | body.co_flags & _FUTURE
@@ -214,6 +218,17 @@ def _execute(source, name):
         # Where Python's own prompt keeps it: a global variable `_` of the cell's own stays untouched.
         _world.remember(value)
         _wire.send(_wire.bundle("result", _bundle.bundle(value), _wire.FRAME))
+
+
+def _parse(source, name):
+    try:
+        return compile(source, name, "exec", _flags | _ONLY_AST, True)
+    except SyntaxError:
+        pass  # a notebook's lines may be in it
+    tree, notes = _magic.parse(source, name, _flags | _ONLY_AST)
+    for note in notes:
+        _world.write_error(note + "\n")
+    return tree
 
 
 def _exited(exc):

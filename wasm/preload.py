@@ -17,7 +17,12 @@ import sys
 import types
 
 #: The driver's modules, each importing only those before it.
-DRIVER = ("_slm_wire", "_slm_bundle", "_slm_error", "_slm_world", "_slm_cell")
+DRIVER = (
+    "_slm_wire", "_slm_bundle", "_slm_error", "_slm_missing", "_slm_sources", "_slm_magic", "_slm_desktop", "_slm_hashes",
+    "_slm_decimal", "_slm_world", "_slm_cell",
+)
+#: Those of them that stand in for parts of the library.
+STAND_INS = ("_slm_missing", "_slm_sources", "_slm_desktop", "_slm_hashes", "_slm_decimal")
 
 #: The standard library that small programs use. Free to have once in the image, milliseconds each to import later.
 LIBRARY = (
@@ -33,8 +38,8 @@ LAZY = "_strptime _suggestions _colorize encodings.idna encodings.latin_1 encodi
 
 #: Larger or rarer parts: their share of the image's pages is to be measured before they stay.
 RARER = (
-    "asyncio bz2 concurrent.futures configparser email gzip http lzma sqlite3 tarfile tomllib unittest "
-    "unittest.mock xml.etree.ElementTree zipfile zoneinfo"
+    "asyncio bz2 cmd code concurrent.futures configparser doctest email getpass gzip http http.client lzma pdb pydoc "
+    "smtplib socket sqlite3 tarfile tomllib unittest unittest.mock urllib.request xml.etree.ElementTree zipfile zoneinfo"
 ).split()
 
 #: The packages whose import costs most: pandas alone is over half a second without the image.
@@ -59,6 +64,8 @@ def build(sources, preopens, warm_figures=True):
         module = sys.modules[name] = types.ModuleType(name)
         exec(marshal.loads(code), vars(module))
     os.chdir("/work")
+    for name in STAND_INS:
+        sys.modules[name].install()
     cell, world, reactor = (sys.modules[name] for name in ("_slm_cell", "_slm_world", "_reactor"))
     cell.install()
     world.twisters[:] = twisters(memory)

@@ -6,6 +6,8 @@ mod architecture;
 mod cases;
 /// The command line, verb by verb.
 mod cli;
+/// What programs expect of a machine with a person before it.
+mod desktop;
 /// Sessions with a seed.
 mod deterministic;
 /// Files, time and random bytes, as a program finds them.
@@ -28,6 +30,8 @@ mod model_server;
 mod openai;
 /// What a session finds in the image.
 mod sandbox;
+/// Programs as people and models write them.
+mod snippets;
 /// State as a value: undo, checkpoints, forks, saved sessions.
 mod state;
 /// Where the tests get what must be fetched.
