@@ -201,15 +201,13 @@ def _run(source, name):
 
 
 def _execute(source, name):
-    global _flags
-    tree = _parse(source, name)
-    last = tree.body.pop().value if tree.body and type(tree.body[-1]) is _Expr else None
-    body = compile(tree, name, "exec", _flags, True)
-    flags = _flags | body.co_flags & _FUTURE
-    # Before anything runs: a mistake in the last expression is a mistake in the cell.
-    last = None if last is None else compile(_Expression(last), name, "eval", flags, True)
-    _flags = flags
-    if tree.body:
+    try:
+        body, last = _compiled(source, name)
+    except MemoryError:
+        # An earlier cell has filled the memory, and this one may be there to free it.
+        _world.release_ballast()
+        body, last = _compiled(source, name)
+    if body is not None:
         exec(body, _main)
     if last is None:
         return
@@ -218,6 +216,19 @@ def _execute(source, name):
         # Where Python's own prompt keeps it: a global variable `_` of the cell's own stays untouched.
         _world.remember(value)
         _wire.send(_wire.bundle("result", _bundle.bundle(value), _wire.FRAME))
+
+
+def _compiled(source, name):
+    """The code of the cell's statements and of its last expression, each None where there is none."""
+    global _flags
+    tree = _parse(source, name)
+    last = tree.body.pop().value if tree.body and type(tree.body[-1]) is _Expr else None
+    body = compile(tree, name, "exec", _flags, True)
+    flags = _flags | body.co_flags & _FUTURE
+    # Before anything runs: a mistake in the last expression is a mistake in the cell.
+    last = None if last is None else compile(_Expression(last), name, "eval", flags, True)
+    _flags = flags
+    return body if tree.body else None, last
 
 
 def _parse(source, name):

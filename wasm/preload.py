@@ -21,6 +21,8 @@ DRIVER = (
     "_slm_wire", "_slm_bundle", "_slm_error", "_slm_missing", "_slm_sources", "_slm_magic", "_slm_desktop", "_slm_hashes",
     "_slm_decimal", "_slm_world", "_slm_cell",
 )
+#: One that has to be in place before numpy adds anything up.
+EARLY = "_slm_numpy"
 #: Those of them that stand in for parts of the library.
 STAND_INS = ("_slm_missing", "_slm_sources", "_slm_desktop", "_slm_hashes", "_slm_decimal")
 
@@ -49,7 +51,10 @@ PACKAGES = "numpy numpy.random numpy.linalg pandas matplotlib matplotlib.pyplot"
 def build(sources, preopens, warm_figures=True):
     """Prepares the interpreter. `sources` maps each name of `DRIVER` to its text; descriptors from 3 up to and without
     3 + `preopens` are the guest's folders. A module that is not there fails the build."""
-    for name in LIBRARY + LAZY + RARER + PACKAGES:
+    for name in LIBRARY + LAZY + RARER + PACKAGES[:1]:
+        __import__(name)
+    load(EARLY, compile(sources.pop(EARLY), f"<{EARLY}>", "exec")).install()
+    for name in PACKAGES:
         __import__(name)
     sys.modules["matplotlib"].use("agg")
     warm()
@@ -61,8 +66,7 @@ def build(sources, preopens, warm_figures=True):
     memory = linear_memory()
     fill(memory)
     for name, code in zip(DRIVER, compiled):
-        module = sys.modules[name] = types.ModuleType(name)
-        exec(marshal.loads(code), vars(module))
+        load(name, marshal.loads(code))
     os.chdir("/work")
     for name in STAND_INS:
         sys.modules[name].install()
@@ -77,6 +81,13 @@ def build(sources, preopens, warm_figures=True):
     fill(memory)
     # What is frozen the collector never visits: a session does not dirty the pages of the library's objects.
     gc.freeze()
+
+
+def load(name, code):
+    """Makes a module of the driver's out of its code."""
+    module = sys.modules[name] = types.ModuleType(name)
+    exec(code, vars(module))
+    return module
 
 
 def warm():

@@ -25,6 +25,7 @@ use crate::{Cancel, Capacity, Config, Error, Result};
 
 const RECIPE: Recipe<'static> = Recipe {
     driver: &[
+        ("_slm_numpy", include_str!("../../python-runtime/_slm_numpy.py")),
         ("_slm_wire", include_str!("../../python-runtime/_slm_wire.py")),
         ("_slm_bundle", include_str!("../../python-runtime/_slm_bundle.py")),
         ("_slm_error", include_str!("../../python-runtime/_slm_error.py")),

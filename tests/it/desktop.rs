@@ -145,6 +145,59 @@ print(repr(sys.stdin.read()), os.read(0, 5), sys.stdin.readlines())
 }
 
 #[test]
+fn integers_are_added_up_in_64_bits() {
+    let code = "
+import numpy as np, pandas as pd
+a = np.arange(100_000)
+print(a.sum(), np.sum(a), np.add.reduce(a.astype(np.int64)), a.sum(axis=0), a.reshape(2, -1).sum(axis=1), sum(a.tolist()))
+print(np.sum([2**30] * 4), np.prod([100_000, 100_000]), np.array([2**16] * 3).prod(), (a % 2 == 0).sum(), np.sum(a > 5))
+print(a.sum().dtype, np.sum(np.ones(3, np.uint8)).dtype, np.sum(a, dtype=np.int32).dtype, a.astype(float).sum().dtype)
+print(np.sum([0.5, 1]), np.sum([], axis=0), np.sum([[1, 2], [3, 4]], axis=0), np.sum([[1], [2]], keepdims=True), np.sum(3))
+print(np.sum([1, 2], where=[True, False], initial=5), np.ma.array([1, 2], mask=[0, 1]).sum(), np.int32(7).sum(), np.array('a').dtype)
+print(pd.Series(a).sum(), pd.DataFrame({'a': a}).sum().to_dict(), np.sum(np.array([1, 2], object)), a.mean(), a.std() > 1)
+out = np.zeros((), np.int32)
+np.sum([1, 2], out=out)
+print(out)
+";
+    let expected = "4999950000 4999950000 4999950000 4999950000 [1249975000 3749975000] 4999950000
+4294967296 10000000000 281474976710656 50000 99994
+int64 uint64 int32 float64
+1.5 0.0 [4 6] [[3]] 3
+6 1 7 <U1
+4999950000 {'a': 4999950000} 3 49999.5 True
+3
+";
+    assert_eq!(prints(&mut session(Limits::default()), code), expected);
+}
+
+#[test]
+fn any_screen_draws_into_memory() {
+    let code = "
+import matplotlib
+for name in ('TkAgg', 'Qt5Agg', 'macosx', 'agg'):
+    matplotlib.use(name)
+    import matplotlib.pyplot as plt
+    plt.switch_backend(name)
+    plt.plot([1, 2])
+    plt.savefig(name + '.png')
+    plt.close()
+    print(plt.get_backend().lower(), open(name + '.png', 'rb').read(4))
+";
+    let expected = ["tkagg", "qt5agg", "macosx", "agg"].map(|name| format!("{name} b'\\x89PNG'\n"));
+    assert_eq!(prints(&mut session(Limits::default()), code), expected.concat());
+}
+
+#[test]
+fn a_cell_after_one_that_filled_the_memory_can_free_it() {
+    for size in [30_000, 100_000, 200_000] {
+        let mut session = session(Limits::default());
+        let filled = exec(&mut session, &format!("kept = []\nwhile True: kept.append(bytearray({size}))"));
+        assert_eq!(filled.error.expect("an error").kind, "MemoryError");
+        assert_eq!(prints(&mut session, "kept.clear(); print(1)"), "1\n", "with pieces of {size}");
+    }
+}
+
+#[test]
 fn the_disk_is_what_the_session_may_keep() {
     let mut session = session(Limits::default().scratch(3 << 20));
     let code = "
