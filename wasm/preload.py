@@ -23,8 +23,8 @@ DRIVER = (
 )
 #: One that has to be in place before numpy adds anything up.
 EARLY = "_slm_numpy"
-#: Those of them that stand in for parts of the library.
-STAND_INS = ("_slm_missing", "_slm_sources", "_slm_desktop", "_slm_hashes", "_slm_decimal")
+#: Those of them whose `install` puts stand-ins into the library.
+INSTALLED = ("_slm_missing", "_slm_sources", "_slm_desktop", "_slm_hashes", "_slm_decimal")
 
 #: The standard library that small programs use. Free to have once in the image, milliseconds each to import later.
 LIBRARY = (
@@ -68,7 +68,7 @@ def build(sources, preopens, warm_figures=True):
     for name, code in zip(DRIVER, compiled):
         load(name, marshal.loads(code))
     os.chdir("/work")
-    for name in STAND_INS:
+    for name in INSTALLED:
         sys.modules[name].install()
     cell, world, reactor = (sys.modules[name] for name in ("_slm_cell", "_slm_world", "_reactor"))
     cell.install()
