@@ -17,10 +17,13 @@ from json import JSONDecoder as _JSONDecoder
 from json.decoder import scanstring as _scanstring
 
 import _slm_bundle as _bundle
+import _slm_desktop as _desktop
 import _slm_error as _error
 import _slm_figures as _figures
 import _slm_ipython as _ipython
 import _slm_loop as _loop
+import _slm_magic as _magic
+import _slm_missing as _missing
 import _slm_wire as _wire
 import _slm_world as _world
 from _slm_wire import PRISTINE as __builtins__
@@ -65,11 +68,13 @@ def install():
     """Makes the interpreter ready for the snapshot. Once, after everything else has been imported."""
     global _main, _flags, _run_turn
     _main, _flags = vars(sys.modules["__main__"]), 0
-    additions = {"display": _bundle.display, "exit": _Quitter("exit"), "quit": _Quitter("quit")}
+    additions = {"display": _bundle.display, "input": _desktop.input}
+    additions.update({name: _Quitter(name) for name in ("exit", "quit")})
     modules = ("__main__", "builtins", "sys", "ast", "linecache", "_reactor", "_host")
     modules += tuple(name for name in sys.modules if name.startswith("_slm_"))
     _world.install(additions, modules, _error.OURS)
-    for function in (run, _world.leave, _wire.send, _error.report, _figures.show, _ipython.install, _loop.drive):
+    for function in (run, _world.leave, _wire.send, _error.report, _figures.show, _ipython.install, _loop.drive,
+                     _desktop.input, _missing.message, _magic.parse):
         _error.hide(function)
     _figures.install()
     _ipython.install()
@@ -219,18 +224,17 @@ def _run(source, name):
 
 
 def _execute(source, name):
-    global _flags
-    tree = compile(source, name, "exec", _flags | _ONLY_AST, True)
-    last = tree.body.pop().value if tree.body and type(tree.body[-1]) is _Expr else None
-    body = compile(tree, name, "exec", _flags | _AWAIT, True)
-    flags = _flags | body.co_flags & _FUTURE
-    # Before anything runs: a mistake in the last expression is a mistake in the cell.
-    last = None if last is None else compile(_Expression(last), name, "eval", flags | _AWAIT, True)
-    _flags = flags
-    if (body.co_flags | (0 if last is None else last.co_flags)) & _COROUTINE:
+    try:
+        body, last = _compiled(source, name)
+    except MemoryError:
+        # An earlier cell has filled the memory, and this one may be there to free it.
+        _world.release_ballast()
+        body, last = _compiled(source, name)
+    flags = (0 if body is None else body.co_flags) | (0 if last is None else last.co_flags)
+    if flags & _COROUTINE:
         value = _loop.drive(_awaited(body, last))
     else:
-        if tree.body:
+        if body is not None:
             exec(body, _main)
         value = None if last is None else eval(last, _main)
     if value is not None:
@@ -243,13 +247,38 @@ def _execute(source, name):
 
 async def _awaited(body, last):
     """Runs a cell with a top-level `await`, in the event loop as a whole: what awaits nothing may need the loop too."""
-    value = eval(body, _main)
-    if body.co_flags & _COROUTINE:
-        await value
+    if body is not None:
+        value = eval(body, _main)
+        if body.co_flags & _COROUTINE:
+            await value
     if last is None:
         return None
     value = eval(last, _main)
     return await value if last.co_flags & _COROUTINE else value
+
+
+def _compiled(source, name):
+    """The code of the cell's statements and of its last expression, each None where there is none."""
+    global _flags
+    tree = _parse(source, name)
+    last = tree.body.pop().value if tree.body and type(tree.body[-1]) is _Expr else None
+    body = compile(tree, name, "exec", _flags | _AWAIT, True)
+    flags = _flags | body.co_flags & _FUTURE
+    # Before anything runs: a mistake in the last expression is a mistake in the cell.
+    last = None if last is None else compile(_Expression(last), name, "eval", flags | _AWAIT, True)
+    _flags = flags
+    return body if tree.body else None, last
+
+
+def _parse(source, name):
+    try:
+        return compile(source, name, "exec", _flags | _ONLY_AST, True)
+    except SyntaxError:
+        pass  # a notebook's lines may be in it
+    tree, notes = _magic.parse(source, name, _flags | _ONLY_AST)
+    for note in notes:
+        _world.write_error(note + "\n")
+    return tree
 
 
 def _exited(exc):

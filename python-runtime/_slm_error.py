@@ -27,7 +27,7 @@ set_traceback = _Base.with_traceback
 #: Files whose frames are the driver's own.
 OURS = {type_name.__code__.co_filename, _exact.__code__.co_filename}
 #: The sources of the latest cells, by file name, each a list of lines.
-_SOURCES = {}
+SOURCES = {}
 _characters = 0
 _KEPT = 100
 _KEPT_CHARACTERS = 4 << 20
@@ -46,38 +46,44 @@ def register(name, source):
     """Makes a cell's source known to tracebacks and `inspect`, and forgets the oldest beyond a bound."""
     global _characters
     _forget(name)
-    _SOURCES[name] = [line + "\n" for line in source.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
+    SOURCES[name] = [line + "\n" for line in source.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
     _characters += _size(name)
     _publish(name)
-    while len(_SOURCES) > 1 and (len(_SOURCES) > _KEPT or _characters > _KEPT_CHARACTERS):
-        _forget(next(iter(_SOURCES)))
+    while len(SOURCES) > 1 and (len(SOURCES) > _KEPT or _characters > _KEPT_CHARACTERS):
+        _forget(next(iter(SOURCES)))
 
 
 def forget_all():
     """Forgets every cell's source."""
-    while _SOURCES:
-        _forget(next(iter(_SOURCES)))
+    while SOURCES:
+        _forget(next(iter(SOURCES)))
+
+
+def publish_all():
+    """Makes every kept source known to `linecache` once more."""
+    for name in SOURCES:
+        _publish(name)
 
 
 def _size(name):
-    return sum(map(len, _SOURCES[name]))
+    return sum(map(len, SOURCES[name]))
 
 
 def _publish(name):
     try:
         # No modification time: linecache.checkcache() leaves such entries alone.
-        _linecache.cache[name] = (_size(name), None, _SOURCES[name], name)
+        _linecache.cache[name] = (_size(name), None, SOURCES[name], name)
     except BaseException:
         pass
 
 
 def _forget(name):
     global _characters
-    if name in _SOURCES:
+    if name in SOURCES:
         _characters -= _size(name)
-        del _SOURCES[name]
+        del SOURCES[name]
         try:
-            _linecache.cache.pop(name, None)
+            del _linecache.cache[name]
         except BaseException:
             pass
 
@@ -95,8 +101,7 @@ def report(exc, cell):
     """Sends the error frame of a stripped exception that left the cell named `cell`."""
     try:
         message, line = _message(exc), _line(exc, cell)
-        for name in _SOURCES:  # linecache.clearcache() may have dropped them
-            _publish(name)
+        publish_all()  # a cell may have emptied linecache's dictionary
         frame = _wire.error(type_name(type(exc)), message, line, _traceback(exc, cell, message))
     except BaseException:
         frame = _wire.error(type_name(type(exc)), "(the error could not be described)", None, "")
@@ -142,7 +147,7 @@ def _traceback(exc, cell, message):
     try:
         if _is_syntax_error_of(exc, cell) and exc.text is None:
             # The compiler's later passes know only the place.
-            lines = _SOURCES.get(cell, ())
+            lines = SOURCES.get(cell, ())
             if 0 < exc.lineno <= len(lines):
                 exc.text = lines[exc.lineno - 1]
         tree = _TracebackException(type(exc), exc, _traceback_of(exc), compact=True)
@@ -183,7 +188,7 @@ def _plain_traceback(exc, message):
             continue
         file, line, name = frame
         text.append(f'  File "{file}", line {line}, in {name}\n')
-        lines = _SOURCES.get(file, ())
+        lines = SOURCES.get(file, ())
         if line and 0 < line <= len(lines):
             text.append(f"    {lines[line - 1].strip()}\n")
     text.append(f"{type_name(type(exc))}: {message}\n" if message else f"{type_name(type(exc))}\n")

@@ -17,8 +17,14 @@ import sys
 import types
 
 #: The driver's modules, each importing only those before it.
-DRIVER = ("_slm_wire", "_slm_bundle", "_slm_error", "_slm_world", "_slm_figures", "_slm_ipython", "_slm_cell")
-
+DRIVER = (
+    "_slm_wire", "_slm_bundle", "_slm_error", "_slm_missing", "_slm_sources", "_slm_magic", "_slm_desktop", "_slm_hashes",
+    "_slm_decimal", "_slm_world", "_slm_figures", "_slm_ipython", "_slm_cell",
+)
+#: Those of them whose `install` puts stand-ins into the library.
+INSTALLED = ("_slm_missing", "_slm_sources", "_slm_desktop", "_slm_hashes", "_slm_decimal")
+#: One that has to be in place before numpy adds anything up.
+EARLY = "_slm_numpy"
 #: What stands in for parts of the library that need threads or processes, each importing only those before it.
 STAND_INS = ("_slm_alone", "_slm_loop", "_slm_pools", "_slm_values", "_slm_shared")
 
@@ -36,9 +42,10 @@ LAZY = "_strptime _suggestions _colorize encodings.idna encodings.latin_1 encodi
 
 #: Larger or rarer parts: their share of the image's pages is to be measured before they stay.
 RARER = (
-    "asyncio bz2 concurrent.futures concurrent.futures.process concurrent.futures.thread configparser email gzip http "
-    "lzma multiprocessing.dummy multiprocessing.managers multiprocessing.pool sqlite3 subprocess tarfile tomllib "
-    "unittest unittest.mock xml.etree.ElementTree zipfile zoneinfo"
+    "asyncio bz2 cmd code concurrent.futures concurrent.futures.process concurrent.futures.thread configparser doctest "
+    "email getpass gzip http http.client lzma multiprocessing.dummy multiprocessing.managers multiprocessing.pool pdb pydoc "
+    "smtplib socket sqlite3 subprocess tarfile tomllib unittest unittest.mock urllib.request xml.etree.ElementTree zipfile "
+    "zoneinfo"
 ).split()
 
 #: The packages whose import costs most: pandas alone is over half a second without the image.
@@ -46,14 +53,16 @@ PACKAGES = "numpy numpy.random numpy.linalg pandas matplotlib matplotlib.pyplot 
 
 
 def build(sources, preopens, warm_figures=True):
-    """Prepares the interpreter. `sources` maps each name of `STAND_INS` and `DRIVER` to its text; descriptors from 3 up
-    to and without 3 + `preopens` are the guest's folders. A module that is not there fails the build."""
-    for name in LIBRARY + LAZY + RARER + PACKAGES:
+    """Prepares the interpreter. `sources` maps each name of `EARLY`, `STAND_INS` and `DRIVER` to its text; descriptors from
+    3 up to and without 3 + `preopens` are the guest's folders. A module that is not there fails the build."""
+    for name in LIBRARY + LAZY + RARER + PACKAGES[:1]:
+        __import__(name)
+    load(EARLY, compile(sources.pop(EARLY), f"<{EARLY}>", "exec")).install()
+    for name in PACKAGES:
         __import__(name)
     sys.modules["matplotlib"].use("agg")
     for name in STAND_INS:
-        module = sys.modules[name] = types.ModuleType(name)
-        exec(compile(sources[name], f"<{name}>", "exec"), vars(module))
+        module = load(name, compile(sources[name], f"<{name}>", "exec"))
         if hasattr(module, "install"):
             module.install()
     warm_tasks()
@@ -67,9 +76,10 @@ def build(sources, preopens, warm_figures=True):
     memory = linear_memory()
     fill(memory)
     for name, code in zip(DRIVER, compiled):
-        module = sys.modules[name] = types.ModuleType(name)
-        exec(marshal.loads(code), vars(module))
+        load(name, marshal.loads(code))
     os.chdir("/work")
+    for name in INSTALLED:
+        sys.modules[name].install()
     cell, world, reactor = (sys.modules[name] for name in ("_slm_cell", "_slm_world", "_reactor"))
     for name in STAND_INS:
         sys.modules["_slm_error"].OURS.add(f"<{name}>")
@@ -83,6 +93,13 @@ def build(sources, preopens, warm_figures=True):
     fill(memory)
     # What is frozen the collector never visits: a session does not dirty the pages of the library's objects.
     gc.freeze()
+
+
+def load(name, code):
+    """Makes a module of the driver's out of its code."""
+    module = sys.modules[name] = types.ModuleType(name)
+    exec(code, vars(module))
+    return module
 
 
 def warm():

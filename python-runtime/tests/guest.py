@@ -131,7 +131,7 @@ class GuestCase(unittest.TestCase):
         self.namespace = vars(self.main)
         sys.modules["__main__"] = self.main
         REACTOR._run_turn = ORIGINAL_RUN_TURN
-        _slm_error._SOURCES.clear()
+        _slm_error.SOURCES.clear()
         _slm_error._characters = 0
         _slm_cell.install()
         if not self.takes_over:

@@ -98,11 +98,11 @@ class Namespace(GuestCase):
     def test_sources_are_kept_within_a_bound(self):
         for _ in range(_slm_error._KEPT + 20):
             self.assertOk("1")
-        self.assertEqual(len(_slm_error._SOURCES), _slm_error._KEPT)
+        self.assertEqual(len(_slm_error.SOURCES), _slm_error._KEPT)
         for _ in range(6):
             self.assertOk("#" + "x" * (1 << 20))
         self.assertLessEqual(_slm_error._characters, _slm_error._KEPT_CHARACTERS)
-        self.assertEqual(_slm_error._characters, sum(map(_slm_error._size, _slm_error._SOURCES)))
+        self.assertEqual(_slm_error._characters, sum(map(_slm_error._size, _slm_error.SOURCES)))
 
 
 class Exits(GuestCase):

@@ -8,6 +8,8 @@ mod cases;
 mod cli;
 /// Event loops, pools and waits, where nothing else runs.
 mod concurrency;
+/// What programs expect of a machine with a person before it.
+mod desktop;
 /// Sessions with a seed.
 mod deterministic;
 /// What a cell shows: figures, tables, pictures, and their files.
@@ -38,6 +40,8 @@ mod packages;
 mod programs;
 /// What a session finds in the image.
 mod sandbox;
+/// Programs as people and models write them.
+mod snippets;
 /// State as a value: undo, checkpoints, forks, saved sessions.
 mod state;
 /// Where the tests get what must be fetched.
