@@ -29,7 +29,7 @@ plt.figure().text(-1e300, float("inf"), "farther")
 
 # More figures than a cell may show.
 for i in range(60):
-    plt.figure(figsize=(1, 1)).text(0, 0, "n")
+    plt.figure(figsize=(1, 1))
 print("opened")
 # --- turn ---
 # expect: error
