@@ -21,7 +21,7 @@ use slm_code_interpreter::{Cancel, Config, Limits, Overrides, Progress, Python, 
 use crate::tool::ready;
 
 /// Far beyond what a program takes, on a busy machine too.
-const HANG: Duration = Duration::from_secs(60);
+const HANG: Duration = Duration::from_secs(120);
 /// Only the programs whose names begin with one of these, as `re_,json`: for work on a few of them.
 const ONLY: &str = "SLM_TEST_PROGRAMS";
 
