@@ -9,13 +9,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::Deserialize;
 use serde_json::json;
 
 use super::files::Packages as Mounted;
 use super::{Python, Session, SessionOptions, Status};
 use crate::error::OrInternal;
-use crate::provision::packages::{Inside, Lock, PackageRequest, Room, SITE, Store};
+use crate::provision::packages::{Checked, Inside, Lock, PackageRequest, Room, SITE, Store};
 use crate::{Cancel, Config, Error, Limits, Progress, Result, Step};
 
 const SCRIPT: &str = include_str!("../../python-runtime/packages.py");
@@ -171,36 +170,6 @@ fn fill(
     })
 }
 
-/// What the guest says of a choice.
-#[derive(Deserialize)]
-struct Checked {
-    /// Names, as the index compares them.
-    needed: Vec<String>,
-    /// Requirements.
-    missing: Vec<String>,
-    /// Sentences.
-    wrong: Vec<String>,
-    /// Name, version taken, newest version.
-    older: Vec<(String, String, String)>,
-}
-
-impl Checked {
-    fn holds(&self) -> Result<()> {
-        match self.wrong.first() {
-            None => Ok(()),
-            Some(wrong) => {
-                let mut wrong: String = wrong.chars().filter(|c| !c.is_control()).take(300).collect();
-                if self.wrong.len() > 1 {
-                    wrong.push_str(&format!(" ({} more)", self.wrong.len() - 1));
-                }
-                Err(Error::unavailable(wrong).context("the packages do not go together").advise(
-                    "name other versions, or remove the lock to choose anew; what is inside cannot be replaced",
-                ))
-            }
-        }
-    }
-}
-
 /// A session that looks at wheels and runs nothing of them.
 struct Guest<'a> {
     session: Session,
@@ -226,7 +195,7 @@ impl<'a> Guest<'a> {
     fn check(&mut self, request: &PackageRequest, offered: &serde_json::Value) -> Result<Checked> {
         let call = json!([request.texts(), offered]).to_string();
         let text = self.run(&format!("print(check(*json.loads({})))", super::snapshot::literal(&call)))?;
-        serde_json::from_str(text.trim()).or_internal("judging the packages")
+        Checked::read(&text)
     }
 
     /// The archive of bytecode.

@@ -13,7 +13,8 @@ pub(super) fn told(log: &str, why: &str) -> Error {
     let lines: Vec<_> = log.lines().map(message).collect();
     let told = conflict(&lines).or_else(|| built(&lines)).or_else(|| without_match(&lines, why));
     told.unwrap_or_else(|| {
-        Error::unavailable(why).advise("once there is a lock, or with `setup --with …`, later starts need no network")
+        Error::unavailable(why)
+            .advise("look at the network and at pip's settings (pip config list); what was fetched once needs neither")
     })
 }
 
@@ -233,7 +234,7 @@ mod tests {
             &none("a", "none"),
             "python3: the package index cannot be reached: 'timed out'",
             "cannot be reached",
-            "lock",
+            "network",
         );
     }
 

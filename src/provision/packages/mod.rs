@@ -5,6 +5,7 @@
 //! boundary to the wheels, which are untrusted. What a wheel asks for is looked at in the guest alone, by
 //! `sandbox::packages`, which also decides whether a choice holds.
 
+mod checked;
 mod choose;
 mod inside;
 mod lock;
@@ -15,6 +16,7 @@ mod store;
 mod tests;
 mod unpack;
 
+pub(crate) use checked::Checked;
 pub(crate) use inside::Inside;
 pub(crate) use lock::Lock;
 pub use request::PackageRequest;

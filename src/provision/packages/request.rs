@@ -93,12 +93,24 @@ impl PackageRequest {
         Ok(())
     }
 
-    /// All lines as pip reads them, sorted: two requests of the same meaning mostly have the same.
+    /// All lines as pip reads them, sorted.
     pub(crate) fn texts(&self) -> Vec<&str> {
         let mut texts: Vec<_> = self.requirements.iter().map(|requirement| requirement.text.as_str()).collect();
         texts.sort_unstable();
         texts.dedup();
         texts
+    }
+
+    /// All that decides what is chosen, in the same words for requests of the same meaning, mostly.
+    pub(super) fn identity(&self) -> String {
+        let mut lines: Vec<_> = self
+            .requirements
+            .iter()
+            .map(|requirement| format!("{} {}", requirement.text, requirement.hashes.join(" ")))
+            .collect();
+        lines.sort_unstable();
+        lines.dedup();
+        lines.join("\n")
     }
 }
 

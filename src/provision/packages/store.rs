@@ -102,7 +102,7 @@ impl<'a> Store<'a> {
             return Err(Error::usage(format!("there is no lock {file}, and no packages are named to make one of"))
                 .advise("name them, as with --with rich"));
         }
-        let key = self.key(&texts);
+        let key = self.key(request);
         let folder =
             self.cache.folder(LOCKS, &key, "the choice of packages", self.progress, self.cancel, |staging| {
                 if self.config.offline {
@@ -207,7 +207,7 @@ impl<'a> Store<'a> {
         lock: &Lock,
         build: impl FnOnce(&Path, &Path) -> Result<()>,
     ) -> Result<Folder> {
-        let parts = [self.key(&request.texts()), lock.digest(), FORMAT.to_owned()];
+        let parts = [self.key(request), lock.digest(), FORMAT.to_owned()];
         let key = format!("{}-{}", generation(), &format!("{:x}", Sha256::digest(parts.join("\n")))[..32]);
         self.cache.folder(SITES, &key, "the packages", self.progress, self.cancel, |staging| {
             let site = staging.join(SITE);
@@ -240,9 +240,9 @@ impl<'a> Store<'a> {
             .advise("run the same once with network, or `setup --with …` ahead of time")
     }
 
-    /// Names a request: its lines, and what is inside.
-    fn key(&self, texts: &[&str]) -> String {
-        format!("{}-{}", generation(), &format!("{:x}", Sha256::digest(texts.join("\n")))[..32])
+    /// Names a request, and what is inside.
+    fn key(&self, request: &PackageRequest) -> String {
+        format!("{}-{}", generation(), &format!("{:x}", Sha256::digest(request.identity()))[..32])
     }
 
     fn without_inside(&self, mut lock: Lock) -> Result<Lock> {

@@ -233,6 +233,12 @@ fn hashes_of_a_requirements_file_are_obeyed() {
     fs::write(&file, format!("app --hash=sha256:{}\n", "0".repeat(64))).unwrap();
     let error = place.choose(&PackageRequest::new().with_requirements(&file).unwrap()).map(drop).unwrap_err();
     assert!(error.is_unavailable() && error.to_string().contains("has none of the hashes"), "{error}");
+    // Nor does a choice that was made without them stand in for one.
+    let store = place.store();
+    let lock = place.lock(&store, &ask("app")).unwrap();
+    assert!(place.lock(&store, &PackageRequest::new().with_requirements(&file).unwrap()).is_err());
+    fs::write(&file, format!("app --hash=sha256:{}\n", lock.pins["app"].hashes[0])).unwrap();
+    assert_eq!(place.lock(&store, &PackageRequest::new().with_requirements(&file).unwrap()).unwrap(), lock);
 }
 
 #[test]
