@@ -9,7 +9,7 @@ use std::time::Duration;
 use slm_code_interpreter::{Cancel, Config, Limits, Overrides, Progress, Python, SessionOptions, Status};
 
 /// What does not work yet. One that starts to work has to leave the list.
-const KNOWN: [&str; 4] = ["asyncio_gather", "asyncio_queue", "process_pool", "thread_pool"];
+const KNOWN: [&str; 0] = [];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snippets")
