@@ -38,6 +38,7 @@ pub struct Overrides {
     pub onnxruntime: Option<PathBuf>,
     pub model_wheel: Option<PathBuf>,
     pub offline: Option<bool>,
+    #[serde(default, deserialize_with = "metering")]
     pub metering: Option<Metering>,
 }
 
@@ -139,6 +140,12 @@ fn resolve_from(
             .advise(format!("set {PREFIX}CACHE_DIR to a folder of your own")));
     }
     Ok(config)
+}
+
+/// A name in the config file. What metering is knows nothing of files.
+fn metering<'de, D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<Metering>, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    name.parse().map(Some).map_err(serde::de::Error::custom)
 }
 
 fn positive(name: &str, value: Option<usize>) -> Result<Option<usize>> {
@@ -383,6 +390,23 @@ mod tests {
             assert!(message.contains(part), "{part:?} is not in {message}");
         }
         assert_eq!(message.lines().count(), 1);
+    }
+
+    #[test]
+    fn a_metering_is_one_of_two_names() {
+        let folder = file_saying("metering = 'wasmtime'");
+        let mut surroundings = given(&[]);
+        assert_eq!(surroundings.resolve(Overrides::default()).unwrap().metering, Metering::Loops);
+        surroundings.config = Some(folder.path().into());
+        assert_eq!(surroundings.resolve(Overrides::default()).unwrap().metering, Metering::Wasmtime);
+        surroundings.variables.push(("METERING", "loops".into()));
+        assert_eq!(surroundings.resolve(Overrides::default()).unwrap().metering, Metering::Loops);
+        let error = given(&[("METERING", "fuel")]).resolve(Overrides::default()).unwrap_err();
+        assert!(error.is_usage() && error.to_string().contains("SLM_CODE_INTERPRETER_METERING"), "{error}");
+        let folder = file_saying("metering = 'fuel'");
+        surroundings.config = Some(folder.path().into());
+        let error = surroundings.resolve(Overrides::default()).unwrap_err();
+        assert!(error.is_usage() && error.to_string().contains("no metering"), "{error}");
     }
 
     #[test]

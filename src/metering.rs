@@ -3,14 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::Deserialize;
-
 use crate::Error;
 
 /// How running programs are counted and interrupted. Each has an interpreter image of its own, built when it is first used.
 #[non_exhaustive]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Metering {
     /// A counter of ours that goes down at the heads of loops and where calls come back to themselves. Faster, and a
     /// program is stopped within a fraction of a millisecond.
@@ -62,13 +59,5 @@ impl FromStr for Metering {
             .into_iter()
             .find(|metering| metering.name() == text)
             .ok_or_else(|| Error::usage(format_args!("{text:?} is no metering")).advise("use one of loops, wasmtime"))
-    }
-}
-
-impl TryFrom<String> for Metering {
-    type Error = Error;
-
-    fn try_from(text: String) -> Result<Self, Error> {
-        text.parse()
     }
 }

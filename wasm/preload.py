@@ -55,19 +55,24 @@ PACKAGES = "numpy numpy.random numpy.linalg pandas matplotlib matplotlib.pyplot 
 def build(sources, preopens, warm_figures=True):
     """Prepares the interpreter. `sources` maps each name of `EARLY`, `STAND_INS` and `DRIVER` to its text; descriptors from
     3 up to and without 3 + `preopens` are the guest's folders. A module that is not there fails the build."""
-    for name in LIBRARY + LAZY + RARER + PACKAGES[:1]:
+    for name in LIBRARY + LAZY + PACKAGES[:1]:
         __import__(name)
     load(EARLY, compile(sources.pop(EARLY), f"<{EARLY}>", "exec")).install()
     for name in PACKAGES:
         __import__(name)
+    # joblib's own, for processes to come.
+    os.environ.pop("KMP_INIT_AT_FORK", None)
     sys.modules["matplotlib"].use("agg")
+    # Early: what drawing needs meanwhile is then used by what is imported next, since memory never shrinks.
+    if warm_figures:
+        warm_plots()
+    for name in RARER:
+        __import__(name)
     for name in STAND_INS:
         module = load(name, compile(sources[name], f"<{name}>", "exec"))
         if hasattr(module, "install"):
             module.install()
     warm_tasks()
-    if warm_figures:
-        warm_plots()
     # Last: what the interpreter specialised for drawing would be specialised anew, and written to, by each session.
     warm()
     # Compiled before the holes are filled, loaded after: running code writes into it, so the driver's must lie together.

@@ -30,12 +30,12 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    fn make(&self) -> Result<Box<Instance>> {
+    fn make(&self) -> Result<Instance> {
         let limits = Limits::default();
         let files = Files::new(self.mounts.clone(), Quota { bytes: 0, entries: 0, depth: 0 }, limits.open_files, 0);
         let world = World { files, clock: Clock::real(0), entropy: Entropy::System };
         let memory = MemoryCap::new(limits.memory, self.budget.charge());
-        let mut instance = Box::new(Instance::new(&self.pre, Guest::new(world, memory, &limits))?);
+        let mut instance = Instance::new(&self.pre, Guest::new(world, memory, &limits))?;
         instance.show_fresh(&self.finder);
         for call in [driver("start", "{}"), "__import__('_slm_cell').warm()".to_owned()] {
             let turn = instance.turn(&call, START, None, &Cancel::new(), None)?;
@@ -62,7 +62,7 @@ struct Shared {
 
 #[derive(Default)]
 struct Shelf {
-    ready: Vec<Box<Instance>>,
+    ready: Vec<Instance>,
     ended: bool,
     /// Nothing more can be made, which is logged; everybody makes their own.
     broken: bool,
@@ -81,7 +81,7 @@ impl Stock {
         Ok(Self { shared, thread })
     }
 
-    pub(super) fn take(&self) -> Option<Box<Instance>> {
+    pub(super) fn take(&self) -> Option<Instance> {
         self.thread.as_ref()?;
         let instance = lock(&self.shared.shelf).ready.pop();
         self.shared.changed.notify_all();

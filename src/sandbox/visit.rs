@@ -118,7 +118,7 @@ impl Visit {
                 let mut instance = match ready {
                     Some(mut instance) => {
                         instance.hand_over(world, &limits);
-                        instance
+                        Box::new(instance)
                     }
                     None => {
                         let memory = MemoryCap::new(limits.memory, image.budget.charge());

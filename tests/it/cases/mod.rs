@@ -90,7 +90,6 @@ fn contained(table: &str, environment: &[(&str, &str)]) {
     let text = table::render(&rows);
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name(table);
     std::fs::write(&path, &text).expect("the table in target");
-    println!("{text}");
 
     let ran: BTreeSet<&str> = rows.iter().map(|row| row.name.as_str()).collect();
     let (all, only) = (programs(), environment.iter().find(|(name, _)| *name == ONLY).map(|(_, only)| *only));

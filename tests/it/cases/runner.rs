@@ -294,7 +294,9 @@ fn bounds(outcome: &Outcome) -> Vec<String> {
     most("stdout", outcome.stdout.len() as u64, 3 * limits.output);
     most("stderr", outcome.stderr.len() as u64, 3 * limits.output);
     most("kept", outcome.truncated.iter().map(|cut| cut.kept).max().unwrap_or(0), limits.output);
-    most("result", outcome.result.as_ref().map_or(0, bundle), 1 << 20);
+    // What is more than text may be as large as a display.
+    let rich = outcome.result.iter().any(|result| result.len() > 1);
+    most("result", outcome.result.as_ref().map_or(0, bundle), if rich { 4 << 20 } else { 1 << 20 });
     most("a display", outcome.displays.iter().map(bundle).max().unwrap_or(0), limits.display);
     most("displays", outcome.displays.iter().map(bundle).sum(), limits.displays);
     most("number of displays", outcome.displays.len() as u64, 256);
