@@ -21,7 +21,7 @@ pub struct Capacity {
     /// for its turn, in order of arrival, until it is cancelled; its wall limit counts from when it starts.
     pub workers: usize,
     /// Interpreters that are kept ready for sessions to come, so that the first cell of one need not wait for what every
-    /// cell writes to: some 2 MiB each, and a thread that makes them. Default 0. Deterministic sessions use none.
+    /// cell writes to: some 2 MiB each, and a thread that makes them anew when half are taken. Default 0. Deterministic sessions use none.
     pub ready: usize,
 }
 

@@ -86,8 +86,6 @@ pub(super) struct Image {
     pub(super) budget: Arc<Budget>,
     pub(super) finder: Arc<Finder>,
     pub(super) stock: Stock,
-    /// How many the stock holds.
-    pub(super) ready: usize,
     pub(super) mounts: Arc<Mounts>,
     /// What names the snapshot's content. A saved session holds only what differs from it.
     pub(super) snapshot: [u8; 32],
@@ -120,7 +118,6 @@ impl Image {
         let parts = Parts { pre: pre.clone(), finder: finder.clone(), budget: budget.clone(), mounts: mounts.clone() };
         Ok(Self {
             stock: Stock::start(capacity.ready, parts)?,
-            ready: capacity.ready,
             pre,
             metering,
             ticker: (metering == Metering::Wasmtime).then(|| Ticker::start(engine)).transpose()?,

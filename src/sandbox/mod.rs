@@ -78,7 +78,7 @@ impl Python {
 
     /// Waits until [`Capacity::ready`](crate::Capacity::ready) interpreters are ready to be taken.
     pub fn wait_ready(&self) {
-        self.0.stock.wait(self.0.ready);
+        self.0.stock.wait();
     }
 
     /// A fresh interpreter with an empty `/work`. It is started by its first cell.

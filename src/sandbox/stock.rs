@@ -47,8 +47,10 @@ impl Parts {
     }
 }
 
-/// At most so many interpreters; what is taken is made anew in the background.
+/// At most so many interpreters. When half of them are taken they are made anew in the background: both making and
+/// running want the kernel's lock on this process's memory, so a burst of sessions is not disturbed from the first on.
 pub(super) struct Stock {
+    size: usize,
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
@@ -63,6 +65,8 @@ struct Shared {
 #[derive(Default)]
 struct Shelf {
     ready: Vec<Instance>,
+    /// Somebody waits for all of them.
+    awaited: bool,
     ended: bool,
     /// Nothing more can be made, which is logged; everybody makes their own.
     broken: bool,
@@ -78,7 +82,7 @@ impl Stock {
                 worker::spawn("stock", move || fill(&shared, size, &parts))
             })
             .transpose()?;
-        Ok(Self { shared, thread })
+        Ok(Self { size, shared, thread })
     }
 
     pub(super) fn take(&self) -> Option<Instance> {
@@ -88,10 +92,12 @@ impl Stock {
         instance
     }
 
-    /// Waits until `count` are there, which must not be more than its size.
-    pub(super) fn wait(&self, count: usize) {
+    /// Waits until all are there.
+    pub(super) fn wait(&self) {
         let mut shelf = lock(&self.shared.shelf);
-        while self.thread.is_some() && shelf.ready.len() < count && !shelf.broken {
+        while self.thread.is_some() && shelf.ready.len() < self.size && !shelf.broken {
+            shelf.awaited = true;
+            self.shared.changed.notify_all();
             shelf = self.shared.changed.wait(shelf).unwrap_or_else(PoisonError::into_inner);
         }
     }
@@ -112,8 +118,11 @@ fn fill(shared: &Shared, size: usize, parts: &Parts) {
     loop {
         {
             let mut shelf = lock(&shared.shelf);
-            while shelf.ready.len() >= size && !shelf.ended {
-                shelf = shared.changed.wait(shelf).unwrap_or_else(PoisonError::into_inner);
+            if shelf.ready.len() >= size {
+                shelf.awaited = false;
+                while shelf.ready.len() > size / 2 && !shelf.awaited && !shelf.ended {
+                    shelf = shared.changed.wait(shelf).unwrap_or_else(PoisonError::into_inner);
+                }
             }
             if shelf.ended {
                 return;

@@ -32,7 +32,7 @@ const TYPES: [(&str, &str, bool); 12] = [
 const NAMED: usize = 10;
 
 /// Writes what the cells displayed into the folder `out` as `display-1.png`, `display-2.html` and so on, and names the
-/// files. `taken` are the files of `/work` that were copied there: none of them is written over.
+/// files. `taken` are the files of `/work` that were copied there: none of them is written over. Says whether there were any.
 ///
 /// # Errors
 /// What the host's own folder says.
@@ -41,9 +41,9 @@ pub fn save<'a>(
     out: &Path,
     taken: &[String],
     outcomes: impl IntoIterator<Item = &'a Outcome>,
-) -> Result<()> {
+) -> Result<bool> {
     let mut written = Vec::new();
-    for (number, bundle) in outcomes.into_iter().flat_map(shown).enumerate() {
+    for (number, bundle) in outcomes.into_iter().flat_map(|outcome| shown(outcome, is_rich)).enumerate() {
         let Some((ending, content)) = richest(bundle) else { continue };
         let name = free_name(number + 1, ending, taken);
         write(&out.join(&name), &content).map_err(|error| {
@@ -56,7 +56,7 @@ pub fn save<'a>(
     {
         console.say(&line);
     }
-    Ok(())
+    Ok(!written.is_empty())
 }
 
 /// Tells a person at a terminal, in one line, that there is more to see than text, when nobody asked for files.
@@ -70,7 +70,8 @@ pub fn hint<'a>(console: &Console, outcomes: impl IntoIterator<Item = &'a Outcom
 }
 
 fn unseen<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Option<String> {
-    let rich = outcomes.into_iter().flat_map(shown).filter(|bundle| bundle.keys().any(|mime| mime != "text/plain"));
+    // The terminal shows a table's text; of a picture it shows nothing.
+    let rich = outcomes.into_iter().flat_map(|outcome| shown(outcome, is_picture)).filter(|bundle| is_rich(bundle));
     match rich.count() {
         0 => None,
         1 => Some("1 object was displayed that is more than text (--out DIR writes it to a file)".into()),
@@ -78,10 +79,17 @@ fn unseen<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Option<String>
     }
 }
 
-/// What a notebook would show of a cell as more than text: its displays, and a result that is a picture.
-fn shown(outcome: &Outcome) -> impl Iterator<Item = &MimeBundle> {
-    let picture = outcome.result.iter().filter(|bundle| bundle.keys().any(|mime| mime.starts_with("image/")));
-    outcome.displays.iter().chain(picture)
+/// What a notebook would show of a cell: its displays, and a result if it is `such` a one.
+fn shown(outcome: &Outcome, such: fn(&MimeBundle) -> bool) -> impl Iterator<Item = &MimeBundle> {
+    outcome.displays.iter().chain(outcome.result.iter().filter(move |bundle| such(bundle)))
+}
+
+fn is_rich(bundle: &MimeBundle) -> bool {
+    bundle.keys().any(|mime| mime != "text/plain")
+}
+
+fn is_picture(bundle: &MimeBundle) -> bool {
+    bundle.keys().any(|mime| mime.starts_with("image/"))
 }
 
 /// The richest representation: its file's ending and content. One that is not what its type says is passed over.
@@ -169,11 +177,11 @@ mod tests {
         let files = saved(&[cell, next], &[]);
         assert_eq!(
             names(&files),
-            ["display-1.png", "display-2.html", "display-3.txt", "display-5.svg", "display-6.jpg"],
-            "a result is written when it is a picture"
+            ["display-1.png", "display-2.html", "display-3.txt", "display-5.svg", "display-6.html", "display-7.jpg"],
+            "a result is written when it is more than text"
         );
         assert_eq!(
-            (&files[0].1[..], &files[1].1[..], &files[4].1[..]),
+            (&files[0].1[..], &files[1].1[..], &files[5].1[..]),
             (&[0, 1, 2][..], &b"<i>"[..], &b"\xff\xd8\xff"[..])
         );
     }

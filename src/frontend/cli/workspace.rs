@@ -108,8 +108,11 @@ impl Workspace {
             return Ok(());
         };
         let copied = session.export(out)?;
-        console.say(&told(out, &copied));
-        displays::save(console, out, &copied, outcomes)
+        let displayed = displays::save(console, out, &copied, outcomes)?;
+        if !copied.is_empty() || !displayed {
+            console.say(&told(out, &copied));
+        }
+        Ok(())
     }
 
     fn limits(&self) -> Limits {
@@ -172,7 +175,7 @@ fn told(out: &Path, copied: &[String]) -> String {
     let out = out.display();
     let names = copied.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
     match copied.len() {
-        0 => format!("nothing was copied to {out}: no file in /work is new or changed"),
+        0 => format!("nothing was copied to {out}: no file in /work is new or changed, and nothing was displayed"),
         1..=SHOWN => format!("copied to {out}: {names}"),
         all => format!("{all} files copied to {out}: {names} and {} more", all - SHOWN),
     }
@@ -317,7 +320,7 @@ mod tests {
     #[test]
     fn results_are_told_by_name_and_of_many_the_first() {
         let told = |count: usize| told(Path::new("out"), &(0..count).map(|n| format!("d/{n}")).collect::<Vec<_>>());
-        assert_eq!(told(0), "nothing was copied to out: no file in /work is new or changed");
+        assert_eq!(told(0), "nothing was copied to out: no file in /work is new or changed, and nothing was displayed");
         assert_eq!(told(2), "copied to out: d/0, d/1");
         assert_eq!(told(7), "7 files copied to out: d/0, d/1, d/2, d/3, d/4 and 2 more");
     }
