@@ -58,6 +58,6 @@ impl FromStr for Metering {
         Self::ALL
             .into_iter()
             .find(|metering| metering.name() == text)
-            .ok_or_else(|| Error::usage(format_args!("{text:?} is no metering")).advise("use one of loops, wasmtime"))
+            .ok_or_else(|| Error::usage(format_args!("{text:?} is no metering: there are loops and wasmtime")))
     }
 }
