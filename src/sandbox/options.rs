@@ -138,10 +138,8 @@ impl SessionOptions {
         let given = self.packages.as_ref().map(|packages| packages.label().clone()).unwrap_or_default();
         match packages.iter().find(|package| !given.contains(package)) {
             None => Ok(()),
-            Some(missing) => {
-                Err(Error::usage(format_args!("its program may use the package {missing}, which is not given"))
-                    .advise("give the same packages again, as with --with or the same --lock"))
-            }
+            Some(missing) => Err(Error::usage(format_args!("it had the package {missing}, which is not given now"))
+                .advise("give the packages that it had again: the same --with, --with-requirements or --lock")),
         }
     }
 

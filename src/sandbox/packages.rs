@@ -130,8 +130,9 @@ fn settle(store: &Store<'_>, request: &PackageRequest, python: &Python, folder: 
         let mut guest = Guest::new(python, &chosen.paths(), store.cancel())?;
         let checked = guest.check(request, &json!(chosen.offered))?;
         checked.holds()?;
-        if checked.missing.is_empty() {
-            for (name, taken, newest) in &checked.older {
+        let missing = checked.missing()?;
+        if missing.is_empty() {
+            for [name, taken, newest] in checked.older() {
                 let text = format!(
                     "{name} {taken} is taken: newer ones, up to {newest}, hold or need compiled code, or do not go with the rest"
                 );
@@ -139,7 +140,7 @@ fn settle(store: &Store<'_>, request: &PackageRequest, python: &Python, folder: 
             }
             return store.keep(chosen, |name| checked.needed.iter().any(|needed| needed == name));
         }
-        more.extend(checked.missing);
+        more.extend(missing);
     }
     Err(Error::unavailable(format!("pip does not bring what they need: {}", more.join(", ")))
         .advise("name these too, or other versions"))
@@ -158,8 +159,9 @@ fn fill(
     let mut guest = Guest::new(python, &wheels, store.cancel())?;
     let checked = guest.check(request, &json!({}))?;
     checked.holds()?;
-    if !checked.missing.is_empty() {
-        return Err(Error::unavailable(format!("the lock lacks {}", checked.missing.join(", ")))
+    let missing = checked.missing()?;
+    if !missing.is_empty() {
+        return Err(Error::unavailable(format!("the lock lacks {}", missing.join(", ")))
             .advise("remove the lock to choose anew"));
     }
     let mut room = Room::default();

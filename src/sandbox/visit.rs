@@ -108,6 +108,7 @@ impl Visit {
     fn call(self) -> Result<Called> {
         let Self { image, body, limits, told, wall, mut fuel, cancel, start, bind, code, .. } = self;
         let mut calls = Vec::new();
+        let mut packages_differ = false;
         let mut instance = match body {
             Body::Live(instance) => instance,
             Body::Resting { interpreter, world } => {
@@ -132,6 +133,7 @@ impl Visit {
                         instance.resume(&kept.machine)?;
                         let Machine { displays, packages, .. } = &kept.machine;
                         if *displays != told.displays || *packages != told.packages {
+                            packages_differ = *packages != told.packages;
                             calls.push(("bound", Value::Object(told.settings()).to_string()));
                         }
                     }
@@ -161,7 +163,9 @@ impl Visit {
             match turn.end {
                 End::Returned(0) => {}
                 // The host's own bound on displays holds whatever the driver thinks of it.
-                End::Returned(_) if function == "bound" => log::debug!("the driver did not take its bounds"),
+                End::Returned(_) if function == "bound" && !packages_differ => {
+                    log::debug!("the driver did not take its bounds")
+                }
                 _ => prepared(&turn, settings.len())?,
             }
         }
@@ -187,7 +191,7 @@ fn prepared(turn: &Turn, length: usize) -> Result<()> {
         ))
         .advise("allow more memory")),
         End::Returned(_) | End::Timeout | End::Fuel => Err(Error::usage(
-            "the session's interpreter did not take the texts for its variables: its cells have changed it",
+            "the session's interpreter did not take its packages or the texts for its variables: its cells have changed it",
         )
         .advise("rewind the session, or start another")),
         end => Err(Error::internal(format_args!("{end:?}: {}", turn.stderr.text)).context("preparing a session")),

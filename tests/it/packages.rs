@@ -219,7 +219,7 @@ fn a_saved_session_asks_for_its_packages() {
     let goes_on = format!("import {app}.sub; print({app}.n, {app}.sub.n)");
     assert_eq!(index.run(&["exec", "--with", &app, "--load", saved, "-c", &goes_on]).exits(0).stdout, "1 2\n");
     let without = index.run(&["exec", "--load", saved, "-c", &goes_on]).exits(2).stderr;
-    assert!(without.contains(&format!("may use the package {app}==1.0, which is not given")), "{without}");
+    assert!(without.contains(&format!("it had the package {app}==1.0, which is not given")), "{without}");
     // More than it had is seen as well, and so is what a session is given that had nothing.
     let more = format!("import {late}, {app}.sub; print({late}.n)");
     let both = ["exec", "--with", &app, "--with", &late, "--load", saved, "-c", &more];
@@ -229,6 +229,10 @@ fn a_saved_session_asks_for_its_packages() {
     index.run(&["exec", "-c", "x = 5", "--save", plain]).exits(0);
     let code = format!("import {late}; print(x, {late}.n)");
     assert_eq!(index.run(&["exec", "--with", &late, "--load", plain, "-c", &code]).exits(0).stdout, "5 3\n");
+    // One whose cells have made that impossible says so.
+    index.run(&["exec", "-c", "import sys; sys.path = None", "--save", plain]).exits(0);
+    let broken = index.run(&["exec", "--with", &late, "--load", plain, "-c", &code]).exits(2).stderr;
+    assert!(broken.contains("did not take its packages"), "{broken}");
 }
 
 #[test]
@@ -275,6 +279,6 @@ fn the_library_gives_them_to_sessions_forks_and_undone_cells() {
     let mut plain = python.session(SessionOptions::default()).unwrap();
     assert_eq!(plain.exec(&import, &cancel).unwrap().error.unwrap().kind, "ModuleNotFoundError");
     let checkpoint = session.checkpoint().unwrap();
-    assert!(plain.restore(&checkpoint).unwrap_err().to_string().contains("may use the package"));
+    assert!(plain.restore(&checkpoint).unwrap_err().to_string().contains("it had the package"));
     session.restore(&checkpoint).unwrap();
 }

@@ -11,7 +11,7 @@ use crate::{Error, Result};
 
 const MAX_FILE: u64 = 1 << 20;
 const MAX_LINE: usize = 1_000;
-const MAX_REQUIREMENTS: usize = 500;
+pub(super) const MAX_REQUIREMENTS: usize = 500;
 
 /// Which packages sessions are to have besides those inside, and where they are locked.
 ///
@@ -144,7 +144,8 @@ impl Requirement {
         let mut extras: Vec<_> = extras.split(',').filter(|extra| !extra.is_empty()).map(normal).collect();
         extras.sort_unstable();
         let plain = |extra: &String| extra.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-        if !sound(name) || !extras.iter().all(plain) || !versions.iter().all(|version| is_specifier(version)) {
+        let versions_sound = versions.iter().all(|version| is_specifier(version));
+        if !sound(name) || !extras.iter().all(plain) || !versions_sound || !is_marker(marker) {
             return Err(strange());
         }
         let name = normal(name);
@@ -176,6 +177,13 @@ impl Requirement {
 fn is_specifier(text: &str) -> bool {
     let versions = ["===", "==", "~=", "!=", ">=", "<=", ">", "<"].into_iter().find_map(|sign| text.strip_prefix(sign));
     versions.is_some_and(|version| is_version(version.strip_suffix(".*").unwrap_or(version)))
+}
+
+/// Whether nothing in it means more to pip than a marker: no `${VARIABLE}`, comment or address, and no word that it takes
+/// for an option.
+fn is_marker(text: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b" '\"<>=!~().,+*_-:/".contains(&byte);
+    text.bytes().all(plain) && !text.split(' ').any(|word| word.starts_with('-'))
 }
 
 /// What stands before the first `--hash`, and the digests.
@@ -283,6 +291,19 @@ mod tests {
             "a b",
             "a[b",
             "a==1\n--index-url x",
+            "a==1\r--index-url x",
+            "a==1 --index-url x",
+            "a==1 ; os_name == 'posix' --index-url x",
+            "a==1 ; os_name == 'posix' -e.",
+            "a==1 ; os_name == '${AWS_SECRET_ACCESS_KEY}'",
+            "a==${AWS_SECRET_ACCESS_KEY}",
+            "a[${X}]",
+            "${X}",
+            "a @ https://h/${X}/a-1-py3-none-any.whl",
+            "a ; x @ https://h",
+            "a ; os_name \\",
+            "a ; os_name # x",
+            "a ; \u{2028}x",
             "a>=",
             "a=1",
             "a==1;",

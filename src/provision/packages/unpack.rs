@@ -14,9 +14,13 @@ use super::{is_version, normal};
 use crate::error::OrInternal;
 use crate::{Cancel, Error, Result};
 
-/// With their folders fewer than a seal takes.
+/// With their folders, and fewer than a seal takes.
 const MAX_FILES: u64 = 30_000;
 const MAX_BYTES: u64 = 512 << 20;
+/// Members of an archive: what stays in it comes on top of the files. The host has memory for each before any is looked at.
+const MAX_MEMBERS: u16 = 60_000;
+/// What an archive takes for a member besides its bytes.
+const MEMBER: u64 = 1 << 10;
 /// Folders inside folders, fewer than a seal takes.
 const MAX_DEPTH: usize = 14;
 const MAX_NAME: usize = 200;
@@ -74,6 +78,11 @@ impl Room {
     /// # Errors
     /// As [`unpack`](Self::unpack).
     pub(crate) fn unpack_compiled(&mut self, archive: &mut File, folder: &Path, cancel: &Cancel) -> Result<()> {
+        // It is the guest's, which may have more room for files than this has.
+        if archive.metadata().or_internal("reading the bytecode")?.len() > self.bytes + u64::from(MAX_MEMBERS) * MEMBER
+        {
+            return Err(full());
+        }
         self.all(archive, folder, cancel, |name| {
             let (above, file) = name
                 .rsplit_once("/__pycache__/")
@@ -99,6 +108,7 @@ impl Room {
         cancel: &Cancel,
         place: impl Fn(&str) -> Result<Option<String>, String>,
     ) -> Result<()> {
+        few_members(file)?;
         file.seek(SeekFrom::Start(0)).or_internal("reading a wheel")?;
         let mut archive = ZipArchive::new(file).map_err(|error| Error::unavailable(error).context("not a wheel"))?;
         let mut seen = HashSet::new();
@@ -117,20 +127,28 @@ impl Room {
             if !seen.insert(to.clone()) {
                 return Err(Error::unavailable(format!("{name:?} is there twice")));
             }
+            self.folders(&to, folder)?;
             self.file(entry, &folder.join(to), cancel)?;
         }
         Ok(())
     }
 
-    fn file(&mut self, mut entry: impl Read, path: &Path, cancel: &Cancel) -> Result<()> {
-        let full = || {
-            Error::unavailable(format!("more than {MAX_FILES} files, or {} MiB", MAX_BYTES >> 20))
-                .context("the packages are too large")
-                .advise("name fewer packages")
-        };
-        if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent).map_err(Error::unavailable)?;
+    /// Makes the folders above a file `to` of `folder`.
+    fn folders(&mut self, to: &Path, folder: &Path) -> Result<()> {
+        let mut above: Vec<_> = to.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty()).collect();
+        above.reverse();
+        for above in above {
+            let path = folder.join(above);
+            if path.is_dir() {
+                continue;
+            }
+            self.files = self.files.checked_sub(1).ok_or_else(full)?;
+            fs::create_dir(path).map_err(Error::unavailable)?;
         }
+        Ok(())
+    }
+
+    fn file(&mut self, mut entry: impl Read, path: &Path, cancel: &Cancel) -> Result<()> {
         let mut file = match OpenOptions::new().write(true).create_new(true).open(path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(()),
             opened => opened.or_internal(path.display())?,
@@ -148,6 +166,34 @@ impl Room {
             }
         }
     }
+}
+
+fn full() -> Error {
+    Error::unavailable(format!("more than {MAX_FILES} files and folders, or {} MiB", MAX_BYTES >> 20))
+        .context("the packages are too large")
+        .advise("name fewer packages")
+}
+
+/// Refuses an archive that says it has more members than are taken, before memory is set aside for them. Whatever could
+/// be taken for its end record counts; zip64 is for more than are taken.
+fn few_members(file: &mut File) -> Result<()> {
+    const LOCATOR: usize = 20;
+    const END: usize = 22;
+    const MAX_COMMENT: u64 = 1 << 16;
+    let doing = "reading a wheel";
+    let length = file.metadata().or_internal(doing)?.len();
+    let tail = length.min((LOCATOR + END) as u64 + MAX_COMMENT + 4);
+    file.seek(SeekFrom::Start(length - tail)).or_internal(doing)?;
+    let mut bytes = Vec::new();
+    Read::by_ref(file).take(tail).read_to_end(&mut bytes).or_internal(doing)?;
+    for (at, end) in bytes.windows(END).enumerate().filter(|(_, end)| end.starts_with(b"PK\x05\x06")) {
+        let counts = [u16::from_le_bytes([end[8], end[9]]), u16::from_le_bytes([end[10], end[11]])];
+        let is_zip64 = at.checked_sub(LOCATOR).is_some_and(|at| bytes[at..].starts_with(b"PK\x06\x07"));
+        if is_zip64 || counts.iter().any(|count| *count > MAX_MEMBERS) {
+            return Err(full().context(format!("an archive of more than {MAX_MEMBERS} members")));
+        }
+    }
+    Ok(())
 }
 
 /// Where a member of a wheel goes; `None` for what is not for the library.
@@ -262,6 +308,40 @@ mod tests {
         assert!(unpacked(&mut room, members, folder.path()).unwrap_err().to_string().contains("too large"));
         let folder = tempfile::tempdir().unwrap();
         unpacked(&mut Room { files: 2, bytes: 1_200 }, members, folder.path()).unwrap();
+    }
+
+    #[test]
+    fn folders_count_as_files_do() {
+        let members: &[(&str, &[u8])] = &[("a/b/x", b""), ("a/b/y", b""), ("a/c/z", b"")];
+        for (files, fits) in [(5, false), (6, true)] {
+            let folder = tempfile::tempdir().unwrap();
+            let done = unpacked(&mut Room { files, bytes: 1_000 }, members, folder.path());
+            assert_eq!(done.is_ok(), fits, "{files}");
+            assert!(done.err().is_none_or(|error| error.to_string().contains("too large")));
+        }
+    }
+
+    #[test]
+    fn an_archive_of_too_many_members_is_refused_unopened() {
+        let mut end = zip(&[]);
+        end[8..12].copy_from_slice(&[0xff; 4]);
+        let zip64 = [b"PK\x06\x07".as_slice(), &[0; 16], &zip(&[])].concat();
+        for bytes in [end, zip64] {
+            // A comment behind it hides neither.
+            for comment in [0, 60_000] {
+                let mut file = tempfile::tempfile().unwrap();
+                file.write_all(&[bytes.as_slice(), &vec![b' '; comment]].concat()).unwrap();
+                let error = few_members(&mut file).unwrap_err();
+                assert!(error.is_unavailable() && error.to_string().contains("members"), "{error}");
+            }
+        }
+        let mut archive = tempfile::tempfile().unwrap();
+        archive.write_all(&zip(&[("__pycache__/a.pyc", b"")])).unwrap();
+        few_members(&mut archive).unwrap();
+        archive.set_len(MAX_BYTES + u64::from(MAX_MEMBERS) * MEMBER + 1).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let error = Room::default().unpack_compiled(&mut archive, folder.path(), &Cancel::new()).unwrap_err();
+        assert!(error.to_string().contains("too large"), "{error}");
     }
 
     #[test]
