@@ -22,7 +22,7 @@ use crate::capacity::machine_memory;
 use crate::error::OrInternal;
 use crate::progress::{Progress, Step};
 use crate::provision::{self, Cache, Folder, Item, MPL_DATA, PYTHON_LIB, PYTHON_WASM};
-use crate::{Cancel, Capacity, Config, Error, Metering, Result};
+use crate::{Cancel, Config, Error, Metering, Result};
 
 const RECIPE: Recipe<'static> = Recipe {
     driver: &[
@@ -99,10 +99,11 @@ impl Image {
         let folder = cache.folder(KIND, &key(config.metering, &engine), WHAT, progress, cancel, |staging| {
             build(config.metering, &wheel, staging, progress, cancel)
         })?;
-        Self::load(config.metering, &engine, &wheel, &folder, &config.capacity)
+        Self::load(config, &engine, &wheel, &folder)
     }
 
-    fn load(metering: Metering, engine: &Engine, wheel: &Folder, folder: &Folder, capacity: &Capacity) -> Result<Self> {
+    fn load(config: &Config, engine: &Engine, wheel: &Folder, folder: &Folder) -> Result<Self> {
+        let Config { metering, capacity, .. } = config;
         let path = folder.path().join(CODE);
         // SAFETY: `deserialize_file` trusts the file to be what this version of wasmtime wrote, now and while it is
         // mapped. `Cache::folder` has just checked the seal: the file is a regular one of ours in a folder that only
@@ -114,13 +115,15 @@ impl Image {
             .or_internal(format_args!("loading {}", path.display()))
             .map_err(|error| error.advise("remove that folder; the next start builds it anew"))?;
         let (pre, finder) = (instance::prepare(&module)?, Arc::new(Finder::new()));
-        let (budget, mounts) = (Budget::new(capacity), mounts(wheel));
+        // No folder that a session is given besides shows the cache.
+        let mounts = mounts(wheel).without(&config.cache_dir).or_internal("looking at the cache")?;
+        let (budget, mounts) = (Budget::new(capacity), Arc::new(mounts));
         let parts = Parts { pre: pre.clone(), finder: finder.clone(), budget: budget.clone(), mounts: mounts.clone() };
         Ok(Self {
             stock: Stock::start(capacity.ready, parts)?,
             pre,
-            metering,
-            ticker: (metering == Metering::Wasmtime).then(|| Ticker::start(engine)).transpose()?,
+            metering: *metering,
+            ticker: (*metering == Metering::Wasmtime).then(|| Ticker::start(engine)).transpose()?,
             workers: Workers::new(capacity.workers),
             budget,
             finder,
@@ -145,8 +148,8 @@ impl Image {
 }
 
 /// The read-only folders that the wheel holds.
-fn mounts(wheel: &Folder) -> Arc<Mounts> {
-    Arc::new(Mounts::new(wheel.path().join(PYTHON_LIB), wheel.path().join(MPL_DATA)))
+fn mounts(wheel: &Folder) -> Mounts {
+    Mounts::new(wheel.path().join(PYTHON_LIB), wheel.path().join(MPL_DATA))
 }
 
 fn read_hash(path: &Path) -> Result<[u8; 32]> {
@@ -215,8 +218,9 @@ fn build(metering: Metering, wheel: &Folder, staging: &Path, progress: &Progress
     let (wheel, code_progress, code_cancel) = (wheel.clone(), progress.clone(), cancel.clone());
     std::thread::spawn(move || {
         let wasm = wheel.path().join(PYTHON_WASM);
-        let built =
-            stay_on_worker(|| snapshot::build(metering, &wasm, mounts(&wheel), &RECIPE, &code_progress, &code_cancel));
+        let built = stay_on_worker(|| {
+            snapshot::build(metering, &wasm, Arc::new(mounts(&wheel)), &RECIPE, &code_progress, &code_cancel)
+        });
         // Nobody listens after a cancel.
         let _ = send.send(built.and_then(|built| built));
     });

@@ -159,11 +159,12 @@ impl SessionOptions {
     /// The folders of the host that a new session sees, `image` being those of its image.
     ///
     /// # Errors
-    /// Mounts that cannot be together.
+    /// Mounts that cannot be together, or would show the cache.
     pub(super) fn see(&self, image: &Arc<Mounts>) -> Result<Arc<Mounts>> {
         if self.packages.is_none() && self.mounts.is_empty() {
             return Ok(image.clone());
         }
+        image.protect(&self.mounts)?;
         Ok(Arc::new(image.with(
             self.packages.as_ref().map(|packages| packages.mounted().clone()),
             Grants::new(&self.mounts, self.quota())?,

@@ -23,7 +23,7 @@ use flate2::write::ZlibEncoder;
 pub(super) use head::{Descriptor, Deterministic, Entry, Head, Machine, Target};
 
 /// The last byte is the format's version.
-const MAGIC: [u8; 16] = *b"slm-ci session\0\x01";
+const MAGIC: [u8; 16] = *b"slm-ci session\0\x02";
 const DIGEST: usize = 32;
 const PREFIX: usize = MAGIC.len() + 2 * DIGEST;
 

@@ -15,6 +15,7 @@ pub enum Errno {
     Inval = 28,
     Io = 29,
     Isdir = 31,
+    Loop = 32,
     Mfile = 33,
     Nametoolong = 37,
     Nfile = 41,

@@ -277,7 +277,7 @@ impl Files {
     }
 
     /// What the session has made of folders that it was given.
-    pub(super) fn account(&self) -> &Account {
+    pub(super) fn account(&self) -> &Arc<Account> {
         self.mounts.account()
     }
 
@@ -339,7 +339,7 @@ impl Content {
             Self::Host(file) => Place::Host(file.node),
             Self::Live(file) => Place::Live(file.place()),
             Self::Device(device) => Place::Device(*device),
-            Self::Gone(_) => return Err(Errno::Io),
+            Self::Gone(..) => return Err(Errno::Io),
         })
     }
 }
@@ -357,7 +357,7 @@ fn read_content(tree: &tree::Tree, content: &Content, at: u64, into: &mut [u8]) 
         Content::Tree(ino) => tree.read(*ino, at, into),
         Content::Host(file) => file.read(at, into),
         Content::Live(file) => file.read(at, into),
-        Content::Gone(_) => Err(Errno::Io),
+        Content::Gone(..) => Err(Errno::Io),
         Content::Device(Device::Null) => Ok(0),
         // The caller has them; see `is_random`.
         Content::Device(Device::Random | Device::Urandom) => Err(Errno::Io),
@@ -384,6 +384,6 @@ fn write_content(
         Content::Live(live) => live.write(at, bytes, account),
         Content::Device(_) => Ok((0, bytes.len())),
         Content::Host(_) => Err(Errno::Badf),
-        Content::Gone(_) => Err(Errno::Io),
+        Content::Gone(..) => Err(Errno::Io),
     }
 }

@@ -16,6 +16,8 @@ mod kernel;
 mod account;
 #[path = "mounts/granted.rs"]
 mod granted;
+#[path = "mounts/held.rs"]
+mod held;
 #[path = "mounts/live.rs"]
 mod live;
 #[path = "mounts/live_file.rs"]
@@ -31,7 +33,9 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
 use super::errno::Errno;
+use crate::Error;
 pub(super) use account::Account;
+use granted::CacheFolder;
 pub(in super::super) use granted::Grants;
 pub use granted::Mount;
 pub(super) use live::Live;
@@ -44,6 +48,8 @@ pub(in super::super) struct Mounts {
     mpl_data: Arc<Listed>,
     packages: Option<Packages>,
     grants: Grants,
+    /// What no session may be given.
+    cache: Option<Arc<CacheFolder>>,
 }
 
 /// A folder of packages that never changes, which sessions see as `/usr/local/lib/packages`, read-only. Cheap to clone;
@@ -166,12 +172,30 @@ impl Mounts {
             mpl_data: listed(Source::MplData, mpl_data),
             packages: None,
             grants: Grants::default(),
+            cache: None,
         }
+    }
+
+    /// The same, and no mount shows this folder from now on: code is loaded from it that nobody looks at again.
+    ///
+    /// # Errors
+    /// What the host says of it.
+    pub(in super::super) fn without(self, cache: &Path) -> io::Result<Self> {
+        Ok(Self { cache: Some(Arc::new(CacheFolder::find(cache)?)), ..self })
+    }
+
+    /// Makes sure that none of the mounts shows the cache.
+    ///
+    /// # Errors
+    /// One is the cache, or lies in it.
+    pub(in super::super) fn protect(&self, mounts: &[Mount]) -> Result<(), Error> {
+        let Some(cache) = &self.cache else { return Ok(()) };
+        mounts.iter().try_for_each(|mount| mount.hide(cache))
     }
 
     /// The folders of the same image, with these besides.
     pub(in super::super) fn with(&self, packages: Option<Packages>, grants: Grants) -> Self {
-        Self { lib: self.lib.clone(), mpl_data: self.mpl_data.clone(), packages, grants }
+        Self { lib: self.lib.clone(), mpl_data: self.mpl_data.clone(), packages, grants, cache: self.cache.clone() }
     }
 
     /// What its user gave the session.
@@ -180,7 +204,7 @@ impl Mounts {
     }
 
     /// What the session has made of that.
-    pub(super) fn account(&self) -> &Account {
+    pub(super) fn account(&self) -> &Arc<Account> {
         &self.grants.account
     }
 

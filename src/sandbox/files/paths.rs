@@ -5,6 +5,10 @@ use super::table::{self, Content, Descriptor, Folder};
 use super::tree::MAX_PATH;
 use super::{Files, Filestat, Kind, Live, Place, held, tree};
 
+/// The names that one call may look up for the sake of `..` in mounted folders: each goes the whole way down anew, and no
+/// deadline ends a call.
+const MOST_LOOKED: usize = 4096;
+
 /// How `path_open` opens.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in super::super) struct OpenHow {
@@ -219,7 +223,7 @@ impl Files {
     ///
     /// # Errors
     /// BADF and NOTDIR for the descriptor; NAMETOOLONG, INVAL for a NUL, PERM for an absolute path (libc never sends
-    /// one), NOENT, NOTDIR.
+    /// one), NOENT, NOTDIR, LOOP for more `..` in a mounted folder than one call may follow.
     fn walk<'p>(&self, fd: u32, path: &'p str) -> Result<End<'p>, Errno> {
         let mut folder = self.folder(fd)?;
         match path.as_bytes() {
@@ -230,12 +234,20 @@ impl Files {
             _ => {}
         }
         let slash = path.ends_with('/');
-        let mut last = Last::Itself;
+        let (mut last, mut looked) = (Last::Itself, 0);
         let mut names = path.split('/').filter(|name| !name.is_empty()).peekable();
         while let Some(name) = names.next() {
             match name {
                 "." => last = Last::Itself,
-                ".." => (folder, last) = (self.parent(&folder)?, Last::Above),
+                ".." => {
+                    if let Place::Live(live) = &folder {
+                        looked += live.depth();
+                    }
+                    if looked > MOST_LOOKED {
+                        return Err(Errno::Loop);
+                    }
+                    (folder, last) = (self.parent(&folder)?, Last::Above);
+                }
                 name if names.peek().is_none() => return Ok(End { folder, last: Last::Name(name), slash }),
                 name => {
                     folder = self.lookup(&folder, name)?;

@@ -29,7 +29,7 @@ impl Files {
                 Descriptor::File(file) => Opened {
                     number,
                     target: match &file.content {
-                        Content::Gone(path) => Target::Granted(path.to_string()),
+                        Content::Gone(path, ino) => Target::Granted(path.to_string(), *ino),
                         content => of(&content.place().ok()?)?,
                     },
                     at: file.at,
@@ -86,8 +86,8 @@ impl Files {
         for (number, descriptor) in before {
             // What is held in the tree stays held: the same descriptors are there again.
             let again = match opened.get(&number) {
-                Some(Opened { target: Target::Granted(path), .. }) if !self.is_mine(&descriptor) => {
-                    Some(self.granted(path, &descriptor))
+                Some(Opened { target: Target::Granted(path, ino), .. }) if !self.is_mine(&descriptor) => {
+                    Some(self.granted(path, *ino, &descriptor))
                 }
                 Some(_) => Some(descriptor),
                 None => None,
@@ -111,8 +111,9 @@ impl Files {
         self.mounts.grants().hold(&live)
     }
 
-    /// What is at this path in what the session was given, opened as `how` was; dead if there is nothing that could be.
-    fn granted(&self, path: &str, how: &Descriptor) -> Descriptor {
+    /// What is at this path in what the session was given, opened as `how` was; dead if there is nothing that could be, or
+    /// what is there now has another number.
+    fn granted(&self, path: &str, ino: Option<u64>, how: &Descriptor) -> Descriptor {
         let (at, flags, read, write) = match how {
             Descriptor::File(File { at, flags, read, write, .. }) => (*at, *flags, *read, *write),
             _ => (0, 0, true, false),
@@ -122,16 +123,24 @@ impl Files {
         let found = names.try_fold(Place::Hub(Hub::Root), |folder, name| self.lookup(&folder, name));
         let content = match found {
             Ok(place @ (Place::Live(_) | Place::Way(_) | Place::Host(_)))
-                if self.kind(&place) == Ok(Kind::Folder) && !write =>
+                if self.kind(&place) == Ok(Kind::Folder) && !write && self.is_numbered(&place, ino) =>
             {
                 return Descriptor::Folder(Folder { place, preopen: None });
             }
-            Ok(Place::Live(live)) => live.open(how, self.account()).ok().map(Content::Live),
+            Ok(Place::Live(live)) => {
+                let opened = live.open(how, self.account()).ok();
+                opened.filter(|file| self.is_numbered(&Place::Live(file.place()), ino)).map(Content::Live)
+            }
             Ok(Place::Host(node)) if !write => self.mounts.open(node).ok().map(Content::Host),
             _ => None,
         };
-        let content = content.unwrap_or_else(|| Content::Gone(path.into()));
+        let content = content.unwrap_or_else(|| Content::Gone(path.into(), ino));
         Descriptor::File(File { content, at, flags, read, write })
+    }
+
+    /// Whether it is what had this number when it was saved.
+    fn is_numbered(&self, place: &Place, ino: Option<u64>) -> bool {
+        !matches!(place, Place::Live(_)) || self.describe(place).is_ok_and(|stat| Some(stat.ino) == ino)
     }
 
     fn descriptor(&self, opened: Opened) -> Result<Descriptor, &'static str> {
@@ -150,9 +159,9 @@ impl Files {
                 return Ok(Descriptor::Folder(Folder { place, preopen: Some(name) }));
             }
             Target::Scratch(ino) => Place::Tree(Ino(ino)),
-            Target::Granted(path) => {
-                let content = Content::Gone(path.as_str().into());
-                return Ok(self.granted(&path, &Descriptor::File(File { content, at, flags, read, write })));
+            Target::Granted(path, ino) => {
+                let content = Content::Gone(path.as_str().into(), ino);
+                return Ok(self.granted(&path, ino, &Descriptor::File(File { content, at, flags, read, write })));
             }
             Target::Library(path) => self.named(&path).ok_or("a file of the library is open that is not there")?,
         };
@@ -177,9 +186,9 @@ impl Files {
             Place::Hub(hub) => Target::Library(hub.path().into()),
             Place::Device(device) => Target::Library(device.path().into()),
             Place::Host(node) if node.is_of_image() => Target::Library(self.mounts.path(*node)?),
-            Place::Host(node) => Target::Granted(self.mounts.path(*node)?),
-            Place::Way(way) => Target::Granted(self.mounts.grants().path(*way).ok_or(Errno::Noent)?.into()),
-            Place::Live(live) => Target::Granted(live.guest_path()),
+            Place::Host(node) => Target::Granted(self.mounts.path(*node)?, None),
+            Place::Way(way) => Target::Granted(self.mounts.grants().path(*way).ok_or(Errno::Noent)?.into(), None),
+            Place::Live(live) => Target::Granted(live.guest_path(), Some(live.describe()?.ino)),
         })
     }
 

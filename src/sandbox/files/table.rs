@@ -52,8 +52,9 @@ pub(super) enum Content {
     Host(Arc<HostFile>),
     Live(Arc<LiveFile>),
     Device(Device),
-    /// It was open in a folder of the host that this session does not have, under this path: every use fails.
-    Gone(Arc<str>),
+    /// It was open in a folder of the host under this path, with this number, and this session does not have it: every
+    /// use fails.
+    Gone(Arc<str>, Option<u64>),
 }
 
 impl Descriptor {

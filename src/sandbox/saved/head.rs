@@ -111,8 +111,8 @@ pub(in super::super) enum Target {
     Scratch(u32),
     /// A path of the read-only folders, as the guest names it.
     Library(String),
-    /// A path in what a user gave to the session, as the guest names it.
-    Granted(String),
+    /// A path in what a user gave to the session, as the guest names it, and the host's number of what was there.
+    Granted(String, Option<u64>),
 }
 
 impl Head {

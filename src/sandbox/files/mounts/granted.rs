@@ -1,9 +1,9 @@
 //! Folders of the host that its user gives to a session: what may be given, and where the guest finds it.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::{fmt, io};
 
 use cap_fs_ext::MetadataExt;
 use cap_std::ambient_authority;
@@ -12,6 +12,7 @@ use cap_std::fs::Dir;
 use super::super::hub::Place;
 use super::super::tree::{MAX_NAME, MAX_PATH, Quota};
 use super::account::Account;
+use super::held::FileId;
 use super::kernel;
 use super::live::Live;
 use crate::{Error, Result};
@@ -39,6 +40,45 @@ pub(super) struct Granted {
     pub(super) device: u64,
     /// For messages to its owner alone.
     host: PathBuf,
+    /// The caches of those who use it, mostly one.
+    caches: RwLock<Vec<Arc<CacheFolder>>>,
+}
+
+impl Granted {
+    /// Whether it is a cache.
+    pub(super) fn hides(&self, id: FileId) -> bool {
+        self.caches().iter().any(|cache| cache.way.first() == Some(&id))
+    }
+
+    /// Whether it is a cache, or holds one.
+    pub(super) fn leads_to_cache(&self, id: FileId) -> bool {
+        self.caches().iter().any(|cache| cache.way.contains(&id))
+    }
+
+    fn caches(&self) -> RwLockReadGuard<'_, Vec<Arc<CacheFolder>>> {
+        self.caches.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The folder of the cache, by what it is and not by its name.
+#[derive(PartialEq)]
+pub(super) struct CacheFolder {
+    /// The folder itself, and those above it, the nearest first.
+    way: Vec<FileId>,
+}
+
+impl CacheFolder {
+    pub(super) fn find(folder: &Path) -> io::Result<Self> {
+        let way = way(folder)?;
+        if way.is_empty() { Err(io::ErrorKind::PermissionDenied.into()) } else { Ok(Self { way }) }
+    }
+}
+
+/// A folder and those above it, the nearest first. What this process cannot open it cannot move for a guest either.
+fn way(folder: &Path) -> io::Result<Vec<FileId>> {
+    let folder = folder.canonicalize()?;
+    let opened = folder.ancestors().filter_map(|at| Dir::open_ambient_dir(at, ambient_authority()).ok());
+    opened.map(|dir| Ok(FileId::of(&dir.dir_metadata()?))).collect()
 }
 
 impl Mount {
@@ -74,7 +114,36 @@ impl Mount {
             return Err(refused(&"it is no folder on a disk: the kernel shows itself there"));
         }
         let device = dir.dir_metadata().map_err(|error| refused(&error))?.dev();
-        Ok(Self(Arc::new(Granted { guest, dir: Arc::new(dir), writable, device, host: host.to_owned() })))
+        Ok(Self(Arc::new(Granted {
+            guest,
+            dir: Arc::new(dir),
+            writable,
+            device,
+            host: host.to_owned(),
+            caches: RwLock::default(),
+        })))
+    }
+
+    /// Shows the cache to nobody from now on.
+    ///
+    /// # Errors
+    /// It is the cache, or lies in it.
+    pub(super) fn hide(&self, cache: &Arc<CacheFolder>) -> Result<()> {
+        let host = &self.0.host;
+        let refused =
+            |why: &dyn fmt::Display| Error::usage(why).context(format_args!("cannot mount {}", host.display()));
+        let own = self.0.dir.dir_metadata().map_err(|error| refused(&error))?;
+        let above = way(host).map_err(|error| refused(&error))?;
+        let root = cache.way.first();
+        if root.is_some_and(|root| *root == FileId::of(&own) || above.contains(root)) {
+            return Err(refused(&"it is the cache, or lies in it, and what is there is run unseen")
+                .advise("mount another folder, or choose another cache with --cache-dir"));
+        }
+        let mut caches = self.0.caches.write().unwrap_or_else(PoisonError::into_inner);
+        if !caches.contains(cache) {
+            caches.push(cache.clone());
+        }
+        Ok(())
     }
 
     /// Where the guest finds it.
@@ -123,7 +192,7 @@ pub(in super::super::super) struct Grants {
     mounts: Vec<Mount>,
     /// The folders that hold nothing but the way to others; the first is `/`.
     ways: Vec<Way>,
-    pub(in super::super) account: Account,
+    pub(in super::super) account: Arc<Account>,
 }
 
 struct Way {
@@ -148,7 +217,7 @@ impl Grants {
         if mounts.len() > MOST {
             return Err(Error::usage(format_args!("{} folders are to be mounted, and {MOST} can be", mounts.len())));
         }
-        let mut grants = Self { mounts: Vec::new(), ways: Vec::new(), account: Account::new(quota) };
+        let mut grants = Self { mounts: Vec::new(), ways: Vec::new(), account: Arc::new(Account::new(quota)) };
         for mount in mounts {
             grants.add(mount)?;
         }

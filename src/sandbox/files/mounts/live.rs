@@ -20,6 +20,7 @@ use super::super::tree::{MAX_NAME, MAX_PATH, Times};
 use super::super::{Filestat, Kind};
 use super::account::Account;
 use super::granted::{Granted, Mount};
+use super::held::{self, FileId};
 use super::live_file::{LiveFile, errno};
 use super::{kernel, number, platform};
 use crate::sandbox::names::is_host_name;
@@ -27,6 +28,9 @@ use crate::sandbox::names::is_host_name;
 /// What a folder may hold to be listed: entries, and bytes of their names.
 const MOST_ENTRIES: usize = 100_000;
 const MOST_NAMES: usize = 8 << 20;
+
+/// Fewer than so many entries may be in a folder that is moved deeper: each is looked at, and no deadline ends a call.
+const MOST_MOVED: usize = 10_000;
 
 /// A file or folder as it was found.
 #[derive(Clone)]
@@ -41,7 +45,7 @@ pub(in super::super) struct Live {
 enum At {
     Folder(Arc<Dir>),
     /// The folder that holds it, and what was seen of it.
-    File(Arc<Dir>, Box<Filestat>),
+    File(Arc<Dir>, Box<Filestat>, FileId),
     Open(Arc<LiveFile>),
 }
 
@@ -95,7 +99,7 @@ impl Live {
     pub(in super::super) fn describe(&self) -> Result<Filestat, Errno> {
         match &self.at {
             At::Folder(dir) => Ok(self.granted.stat(&dir.dir_metadata().map_err(errno)?)),
-            At::File(_, seen) => Ok(**seen),
+            At::File(_, seen, _) => Ok(**seen),
             At::Open(file) => file.describe(),
         }
     }
@@ -103,7 +107,7 @@ impl Live {
     /// What `name` is in this folder.
     ///
     /// # Errors
-    /// NOTDIR, NOENT (also for a link), ACCES for what the kernel shows of itself, NAMETOOLONG, and what the host says.
+    /// NOTDIR, NOENT (also for a link), ACCES for the cache and what the kernel shows of itself, NAMETOOLONG, and what the host says.
     pub(in super::super) fn lookup(&self, name: &str) -> Result<Self, Errno> {
         let (dir, path) = self.below(name)?;
         let seen = dir.symlink_metadata(name).map_err(errno)?;
@@ -112,9 +116,12 @@ impl Live {
             if seen.dev() != self.granted.device && kernel::shows(&dir) {
                 return Err(Errno::Acces);
             }
+            if self.granted.hides(FileId::of(&dir.dir_metadata().map_err(errno)?)) {
+                return Err(Errno::Acces);
+            }
             At::Folder(Arc::new(dir))
         } else if seen.is_file() {
-            At::File(dir.clone(), Box::new(self.granted.stat(&seen)))
+            At::File(dir.clone(), Box::new(self.granted.stat(&seen)), FileId::of(&seen))
         } else {
             return Err(Errno::Noent);
         };
@@ -172,8 +179,8 @@ impl Live {
     ///
     /// # Errors
     /// ISDIR, and those of [`LiveFile::open`].
-    pub(in super::super) fn open(&self, how: OpenHow, account: &Account) -> Result<Arc<LiveFile>, Errno> {
-        let At::File(dir, _) = &self.at else { return Err(Errno::Isdir) };
+    pub(in super::super) fn open(&self, how: OpenHow, account: &Arc<Account>) -> Result<Arc<LiveFile>, Errno> {
+        let At::File(dir, ..) = &self.at else { return Err(Errno::Isdir) };
         LiveFile::open(&self.granted, dir, &self.path, how, account)
     }
 
@@ -201,7 +208,7 @@ impl Live {
     ///
     /// # Errors
     /// ROFS, NOENT (also for a link), ISDIR, NOTDIR, NOTEMPTY, and what the host says.
-    pub(in super::super) fn remove(&self, name: &str, kind: Kind, account: &Account) -> Result<(), Errno> {
+    pub(in super::super) fn remove(&self, name: &str, kind: Kind, account: &Arc<Account>) -> Result<(), Errno> {
         let (dir, _) = self.below_to_write(name)?;
         let found = self.lookup(name)?;
         match (kind, found.kind()) {
@@ -218,12 +225,17 @@ impl Live {
     /// Gives something another place in the same mount, as POSIX has it.
     ///
     /// # Errors
-    /// ROFS, NOENT, EXIST for a link in its way, DQUOT (it, or something in it, would go too deep), OVERFLOW (what is in it
+    /// ROFS, NOENT, ACCES for what leads to the cache, EXIST for a link in its way, DQUOT (it, or something in it, would go too deep), OVERFLOW (what is in it
     /// cannot all be looked at), and what the host says.
-    pub(in super::super) fn rename(from: (&Self, &str), to: (&Self, &str), account: &Account) -> Result<(), Errno> {
+    pub(in super::super) fn rename(
+        from: (&Self, &str),
+        to: (&Self, &str),
+        account: &Arc<Account>,
+    ) -> Result<(), Errno> {
         let (old, _) = from.0.below_to_write(from.1)?;
         let (new, path) = to.0.below_to_write(to.1)?;
         let moved = from.0.lookup(from.1)?;
+        moved.check_movable()?;
         account.reach(&path)?;
         if moved.kind() == Kind::Folder && path.split('/').count() > moved.path.split('/').count() {
             moved.check_depth(account, &path, &mut 0)?;
@@ -249,13 +261,13 @@ impl Live {
     /// Whether what is in this folder may go to where the folder would be at `path`. It is no deeper than the account allows.
     ///
     /// # Errors
-    /// DQUOT, NAMETOOLONG, and OVERFLOW where more is in it than can be looked at.
+    /// DQUOT, NAMETOOLONG, and OVERFLOW where more is in it than one call may look at.
     fn check_depth(&self, account: &Account, path: &str, looked: &mut usize) -> Result<(), Errno> {
-        for Entry { name, kind, .. } in self.list()? {
+        for Entry { name, kind, .. } in self.list_within(MOST_MOVED - *looked, MOST_NAMES)? {
             let path = format!("{path}/{name}");
             account.reach(&path)?;
             *looked += 1;
-            if *looked > MOST_ENTRIES {
+            if *looked >= MOST_MOVED {
                 return Err(Errno::Overflow);
             }
             if kind == Kind::Folder {
@@ -266,16 +278,19 @@ impl Live {
     }
 
     /// # Errors
-    /// ROFS, and what the host says.
+    /// ROFS; PERM for a file that has other names, which may lie outside of the mount; and what the host says.
     pub(in super::super) fn set_times(&self, to: Stamp) -> Result<(), Errno> {
         if !self.granted.writable {
             return Err(Errno::Rofs);
+        }
+        if self.kind() == Kind::File && self.describe()?.links > 1 {
+            return Err(Errno::Perm);
         }
         let [accessed, modified] = [to.accessed, to.modified].map(|time| time.map(time_of));
         let set = |time: Option<SystemTime>| time.map(|time| SystemTimeSpec::Absolute(CapTime::from_std(time)));
         match &self.at {
             At::Folder(dir) => dir.set_times(".", set(accessed), set(modified)),
-            At::File(dir, _) => dir.set_symlink_times(self.name(), set(accessed), set(modified)),
+            At::File(dir, ..) => dir.set_symlink_times(self.name(), set(accessed), set(modified)),
             At::Open(file) => file.set_times(accessed, modified),
         }
         .map_err(errno)
@@ -306,14 +321,27 @@ impl Live {
         one.is_ok() && one == other
     }
 
-    /// It is gone. A file with other names still takes its room.
-    fn settle(&self, account: &Account) {
+    /// It is gone. A file with other names still takes its room, and one that is open does so until it is closed.
+    fn settle(&self, account: &Arc<Account>) {
         account.unmake();
-        if let At::File(_, seen) = &self.at
+        if let At::File(_, seen, id) = &self.at
             && seen.links == 1
+            && !held::owe(*id, account)
         {
             account.shrink(seen.bytes);
         }
+    }
+
+    /// How many names are looked up to find it anew.
+    pub(in super::super) fn depth(&self) -> usize {
+        self.path.split('/').count()
+    }
+
+    /// The way to the cache stays where it is: what lies in its place at the next start is trusted.
+    fn check_movable(&self) -> Result<(), Errno> {
+        let At::Folder(dir) = &self.at else { return Ok(()) };
+        let id = FileId::of(&dir.dir_metadata().map_err(errno)?);
+        if self.granted.leads_to_cache(id) { Err(Errno::Acces) } else { Ok(()) }
     }
 }
 

@@ -13,6 +13,7 @@ use super::super::errno::Errno;
 use super::super::paths::OpenHow;
 use super::account::Account;
 use super::granted::Granted;
+use super::held::{self, FileId};
 use super::live::Live;
 use super::{kernel, platform, read_some};
 
@@ -22,6 +23,7 @@ pub(in super::super) struct LiveFile {
     /// The names on the way to it when it was opened.
     pub(super) path: Arc<str>,
     file: File,
+    id: FileId,
 }
 
 impl LiveFile {
@@ -35,7 +37,7 @@ impl LiveFile {
         dir: &Dir,
         path: &Arc<str>,
         how: OpenHow,
-        account: &Account,
+        account: &Arc<Account>,
     ) -> Result<Arc<Self>, Errno> {
         let write = how.write || how.truncate;
         if write && !granted.writable {
@@ -49,7 +51,13 @@ impl LiveFile {
         if write && found.nlink() > 1 {
             return Err(Errno::Perm);
         }
-        let file = Arc::new(Self { granted: granted.clone(), path: path.clone(), file });
+        let id = FileId::of(&found);
+        held::hold(id);
+        let file = Arc::new(Self { granted: granted.clone(), path: path.clone(), file, id });
+        if file.describe()?.links == 0 {
+            // It was removed before it was held, so that its room was given back.
+            return Err(Errno::Noent);
+        }
         if how.truncate {
             file.resize(0, account)?;
         }
@@ -132,6 +140,14 @@ impl LiveFile {
 
     pub(super) fn describe(&self) -> Result<Filestat, Errno> {
         Ok(self.granted.stat(&Metadata::from_file(&self.file).map_err(errno)?))
+    }
+}
+
+impl Drop for LiveFile {
+    fn drop(&mut self) {
+        if let Some(account) = held::let_go(self.id) {
+            account.shrink(self.bytes().unwrap_or_default());
+        }
     }
 }
 
