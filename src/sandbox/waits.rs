@@ -196,7 +196,7 @@ mod tests {
 
     /// What a call of the mended module returns, and what was noted.
     fn call(name: &str, arguments: &[Val]) -> (i32, i32) {
-        let engine = engine::runner(crate::Metering::default()).unwrap();
+        let engine = engine::runner(crate::Metering::Wasmtime).unwrap();
         let module = wasmtime::Module::new(&engine, mend(&interpreter(&[WAIT, FUTEX, RAISE, SLEEP])).unwrap()).unwrap();
         let mut store = Store::new(&engine, ());
         store.set_epoch_deadline(1 << 30);

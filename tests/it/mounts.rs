@@ -164,7 +164,65 @@ for use in (lambda: read.read(4), lambda: open('/data/table.csv')):
     write(_host.path().join("other/table.csv"), "0123456789");
     let options = options.mount(Mount::read_only(_host.path().join("other"), "/data").unwrap());
     let mut other = Session::load(&python, &again, options).unwrap();
-    assert_eq!(run(&mut other, "print(read.read(4))").stdout, "b'4567'\n", "whatever folder it is");
+    let code = "
+try: print(read.read(4))
+except OSError as error: print(error.strerror)
+print(open('/data/table.csv').read(4))
+";
+    assert_eq!(run(&mut other, code).stdout, "I/O error\n0123\n", "another file of that name is not what was open");
+}
+
+/// C01: whoever can write the cache makes the next start run code of theirs.
+#[test]
+fn c01_the_cache_is_in_no_mount() {
+    let cache = Config::resolve(Overrides::default()).expect("the settings").cache_dir.canonicalize().expect("a cache");
+    let (above, name) = (cache.parent().expect("a folder"), cache.file_name().expect("a name").to_str().expect("text"));
+    let inside = cache.join("image");
+    for refused in [&cache, &inside] {
+        let options = SessionOptions::default().mount(Mount::writable(refused, "/c").unwrap());
+        let error = python().session(options).expect_err("it is refused");
+        assert!(error.is_usage() && error.to_string().contains("cache"), "{error}");
+    }
+    for mount in [Mount::read_only(above, "/c").unwrap(), Mount::writable(above, "/c").unwrap()] {
+        let mut session = python().session(SessionOptions::default().mount(mount)).unwrap();
+        let code = format!(
+            "
+import os
+for use in (lambda: os.listdir('/c/{name}'), lambda: open('/c/{name}/image/x', 'w'), lambda: os.rename('/c/{name}', '/c/y')):
+    try: print(use())
+    except OSError as error: print(type(error).__name__)
+"
+        );
+        let printed = run(&mut session, &code).stdout;
+        assert!(printed.starts_with("PermissionError\nPermissionError\n"), "{printed}");
+        assert!(printed.ends_with("Error\n") && cache.is_dir(), "{printed}");
+    }
+}
+
+/// What was removed while it is open still takes room on the disk, and is free when it is closed.
+#[test]
+fn removed_files_count_until_they_are_closed() {
+    let (_host, options) = host();
+    let mut session = python().session(options).unwrap();
+    let code = "
+import errno, os, tempfile
+for _ in range(4):
+    with tempfile.TemporaryFile(dir='/srv/out') as file: file.write(bytes(30_000_000))
+kept = []
+try:
+    for number in range(4):
+        kept.append(open(f'/srv/out/{number}', 'wb', buffering=0))
+        os.remove(f'/srv/out/{number}')
+        kept[-1].write(bytes(30_000_000))
+        os.fsync(kept[-1].fileno())
+        print(os.fstat(kept[-1].fileno()).st_size)
+except OSError as error: print(errno.errorcode[error.errno])
+for file in kept: file.close()
+with open('/srv/out/last', 'wb') as file: print(file.write(bytes(60_000_000)))
+";
+    let printed = run(&mut session, code).stdout;
+    assert_eq!(printed.lines().last(), Some("60000000"), "{printed}");
+    assert!(printed.lines().filter(|line| *line == "30000000").count() <= 2, "64 MiB hold no third: {printed}");
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn any_damage_is_noticed() {
         let found = decode(&damaged, &BOUNDS).unwrap_err();
         let expected = match at {
             0..15 => Unreadable::Foreign,
-            15 => Unreadable::Version(0),
+            15 => Unreadable::Version(3),
             16..48 => Unreadable::OtherImage,
             _ => Unreadable::Damaged("its digest is another"),
         };
