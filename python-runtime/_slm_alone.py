@@ -21,8 +21,8 @@ PROCESSES = (
     "or use multiprocessing.Pool or concurrent.futures, which run their tasks in turn"
 )
 PROGRAMS = "no programs can be run here, only Python: use a library instead"
-PIP = "pip cannot be run here: what can be imported already is all there is"
-NETWORK = "there is no network here"
+PIP = "pip cannot be run here: pure-Python packages can be added with --with NAME, when the program is started"
+NETWORK = "there is no network here: give the data as a file (--file) or write it into the code"
 WAITING = (
     "this would wait for ever: no other thread or process runs here that could release a lock, set an event or fill a queue"
 )

@@ -22,18 +22,17 @@ import urllib.request as _urllib_request
 from collections import namedtuple as _namedtuple
 from tempfile import TemporaryFile as _TemporaryFile
 
+from _slm_alone import NETWORK as _NO_NETWORK
 from _slm_wire import PRISTINE as __builtins__
 
 #: Where all that a session keeps lies.
 _KEPT = "/work", "/tmp"
 _USER = "user"
 _NO_INPUT = "standard input is empty: put the data into the code, or give it as a file (--file)"
-_NO_NETWORK = "there is no network here: give the data as a file (--file) or write it into the code"
 _NO_TERMINAL = "there is no terminal here, so the program goes on"
 
 _read_line, _libc_ver = builtins.input, _platform.libc_ver
 _one_command, _debug_loop, _new_socket = _cmd.Cmd.onecmd, _pdb.Pdb._cmdloop, _socket.socket.__init__
-_SCREENS = "gtk3agg gtk3cairo gtk4agg gtk4cairo macosx nbagg qt5agg qt5cairo qtagg qtcairo tkagg tkcairo webagg wxagg".split()
 _Usage = _namedtuple("usage", "total used free", module="shutil")
 #: The empty standard input. A program may put a stream of its own in its place, and is then asked no questions.
 _stdin = sys.stdin
@@ -49,7 +48,6 @@ def install():
     if not hasattr(_time, "thread_time"):  # the only thread's time is the process's
         _time.thread_time, _time.thread_time_ns = _time.process_time, _time.process_time_ns
     _install_network()
-    _install_screens()
 
 
 def input(prompt="", /):
@@ -186,13 +184,6 @@ def _install_network():
         "__module__": "urllib.request", "https_open": _https_open,
         "https_request": _urllib_request.AbstractHTTPHandler.do_request_})
     _smtplib.SMTP_SSL = type("SMTP_SSL", (_smtplib.SMTP,), {"__module__": "smtplib"})
-
-
-def _install_screens():
-    """Programs choose matplotlib's backend for the screen they know. Any of them draws into memory here, as Agg does."""
-    agg = sys.modules.get("matplotlib.backends.backend_agg")
-    for name in _SCREENS if agg is not None else ():
-        sys.modules.setdefault(f"matplotlib.backends.backend_{name}", agg)
 
 
 def _https_init(self, host, port=None, *, timeout=None, source_address=None, context=None, blocksize=16384):

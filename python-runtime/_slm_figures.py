@@ -28,7 +28,9 @@ PIXELS = 32 << 20
 #: What matplotlib adds around the figure, in inches, unless rcParams say otherwise.
 _PAD = 0.1
 #: Backends that draw on screens and are not part of this build: drawing them is agg's work here.
-_SCREENS = "tkagg qtagg qt5agg qt4agg gtk3agg gtk4agg wxagg macosx nbagg webagg".split()
+_SCREENS = (
+    "gtk3agg gtk3cairo gtk4agg gtk4cairo macosx nbagg qt4agg qt5agg qt5cairo qtagg qtcairo tkagg tkcairo webagg wx wxagg"
+).split()
 
 #: The open figures' managers by number: matplotlib's own dictionary.
 open_figures = {}

@@ -10,6 +10,7 @@ import sys
 from builtins import BaseException as _Base
 from traceback import TracebackException as _TracebackException
 
+from _slm_alone import NETWORK as _NETWORK
 from _slm_wire import PRISTINE as __builtins__
 
 try:
@@ -21,7 +22,6 @@ _specify = _machinery._find_spec
 _initialise = _TracebackException.__init__
 _text = _Base.__str__
 
-_NETWORK = "there is no network here: give the data as a file (--file) or write it into the code"
 _PLOTS = "use matplotlib or seaborn, which are here"
 _SCREEN = "there is no screen here: draw with matplotlib"
 _PROCESSES = "there are no processes here: use Python's own library"

@@ -9,14 +9,14 @@ import sys
 
 _frame = sys._getframe
 _LIBRARY = "/usr/local/lib/"
-_reduction = _sum = _prod = _asarray = None
+_reduction = _sum = _prod = _asarray = _ndarray = None
 #: The types that are narrower than 64 bits, and what they are added up in.
 _wide = {}
 
 
 def install():
     """Puts both in place: before numpy adds anything up, since it keeps what it finds at the first sum. Once."""
-    global _reduction, _sum, _prod, _asarray
+    global _reduction, _sum, _prod, _asarray, _ndarray
     import numpy
     from numpy._core import _methods, fromnumeric
 
@@ -25,7 +25,7 @@ def install():
         _wide[numpy.dtype(name)] = signed
     for name in ("uint8", "uint16", "uint32"):
         _wide[numpy.dtype(name)] = unsigned
-    _asarray, _reduction = numpy.asarray, fromnumeric._wrapreduction
+    _asarray, _ndarray, _reduction = numpy.asarray, numpy.ndarray, fromnumeric._wrapreduction
     _sum, _prod = _methods._sum, _methods._prod
     _methods._sum, _methods._prod, fromnumeric._wrapreduction = add_up, multiply_up, wrapped_reduction
 
@@ -49,9 +49,9 @@ def wrapped_reduction(obj, ufunc, method, axis, dtype, out, **kwargs):
     if dtype is None and out is None and (method == "sum" or method == "prod"):
         if type(obj) is list or type(obj) is tuple:
             obj = _asarray(obj)
-        found = getattr(obj, "dtype", None)
-        if found in _wide and (axis is None or getattr(obj, "ndim", 0) < 2 or _from_a_cell(3)):
-            dtype = _wide[found]
+        # Of other classes (pandas') numpy calls their own method, which takes no type and adds up in 64 bits.
+        if isinstance(obj, _ndarray) and obj.dtype in _wide and (axis is None or obj.ndim < 2 or _from_a_cell(3)):
+            dtype = _wide[obj.dtype]
     return _reduction(obj, ufunc, method, axis, dtype, out, **kwargs)
 
 

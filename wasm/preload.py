@@ -86,8 +86,7 @@ def build(sources, preopens, warm_figures=True):
     for name in INSTALLED:
         sys.modules[name].install()
     cell, world, reactor = (sys.modules[name] for name in ("_slm_cell", "_slm_world", "_reactor"))
-    for name in STAND_INS:
-        sys.modules["_slm_error"].OURS.add(f"<{name}>")
+    sys.modules["_slm_error"].OURS.update(f"<{name}>" for name in (EARLY, *STAND_INS, *DRIVER))
     cell.install()
     world.twisters[:] = twisters(memory)
     cell.rehearse(lambda text: reactor.turn(text.encode(), None))

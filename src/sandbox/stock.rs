@@ -68,8 +68,8 @@ struct Shelf {
     /// Somebody waits for all of them.
     awaited: bool,
     ended: bool,
-    /// Nothing more can be made, which is logged; everybody makes their own.
-    broken: bool,
+    /// The last one could not be made, which is logged; whoever comes makes their own, and then it is tried again.
+    failed: bool,
 }
 
 impl Stock {
@@ -95,7 +95,7 @@ impl Stock {
     /// Waits until all are there.
     pub(super) fn wait(&self) {
         let mut shelf = lock(&self.shared.shelf);
-        while self.thread.is_some() && shelf.ready.len() < self.size && !shelf.broken {
+        while self.thread.is_some() && shelf.ready.len() < self.size && !shelf.failed {
             shelf.awaited = true;
             self.shared.changed.notify_all();
             shelf = self.shared.changed.wait(shelf).unwrap_or_else(PoisonError::into_inner);
@@ -114,7 +114,18 @@ impl Drop for Stock {
     }
 }
 
+/// Nobody waits for a thread that is gone, however it went.
+struct Leaving<'a>(&'a Shared);
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        lock(&self.0.shelf).failed = true;
+        self.0.changed.notify_all();
+    }
+}
+
 fn fill(shared: &Shared, size: usize, parts: &Parts) {
+    let _leaving = Leaving(shared);
     loop {
         {
             let mut shelf = lock(&shared.shelf);
@@ -130,16 +141,16 @@ fn fill(shared: &Shared, size: usize, parts: &Parts) {
         }
         let made = parts.make();
         let mut shelf = lock(&shared.shelf);
+        shelf.failed = made.is_err();
+        shared.changed.notify_all();
         match made {
             Ok(instance) => shelf.ready.push(instance),
             Err(error) => {
                 log::warn!("no interpreter could be made ready: {error}");
-                shelf.broken = true;
+                if !shelf.ended {
+                    drop(shared.changed.wait(shelf));
+                }
             }
-        }
-        shared.changed.notify_all();
-        if shelf.broken {
-            return;
         }
     }
 }

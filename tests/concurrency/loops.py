@@ -170,9 +170,9 @@ async def refused():
             print(error)
 
 asyncio.run(refused())
-#> OSError: there is no network here
-#> OSError: there is no network here
-#> OSError: there is no network here
+#> OSError: there is no network here: give the data as a file (--file) or write it into the code
+#> OSError: there is no network here: give the data as a file (--file) or write it into the code
+#> OSError: there is no network here: give the data as a file (--file) or write it into the code
 #> FileNotFoundError: no programs can be run here, only Python: use a library instead
 #> FileNotFoundError: no programs can be run here, only Python: use a library instead
 #> add_signal_handler() is not there: this event loop has no files, pipes or signals to watch

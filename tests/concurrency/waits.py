@@ -92,7 +92,7 @@ print(os.system("clear"), hasattr(os, "fork"))
 os.system("ls")
 #> FileNotFoundError no programs can be run here, only Python: use a library instead: 'ls'
 #> FileNotFoundError no programs can be run here, only Python: use a library instead: 'ls'
-#> FileNotFoundError pip cannot be run here: what can be imported already is all there is: '/usr/local/bin/python.wasm'
+#> FileNotFoundError pip cannot be run here: pure-Python packages can be added with --with NAME, when the program is started: '/usr/local/bin/python.wasm'
 #> FileNotFoundError no programs can be run here, only Python: use a library instead: 'ls'
 #> FileNotFoundError no programs can be run here, only Python: use a library instead: 'ls'
 #> AttributeError module 'os' has no attribute 'fork': processes cannot be started here: call the function directly, or use multiprocessing.Pool or concurrent.futures, which run their tasks in turn

@@ -155,6 +155,7 @@ print(a.sum().dtype, np.sum(np.ones(3, np.uint8)).dtype, np.sum(a, dtype=np.int3
 print(np.sum([0.5, 1]), np.sum([], axis=0), np.sum([[1, 2], [3, 4]], axis=0), np.sum([[1], [2]], keepdims=True), np.sum(3))
 print(np.sum([1, 2], where=[True, False], initial=5), np.ma.array([1, 2], mask=[0, 1]).sum(), np.int32(7).sum(), np.array('a').dtype)
 print(pd.Series(a).sum(), pd.DataFrame({'a': a}).sum().to_dict(), np.sum(np.array([1, 2], object)), a.mean(), a.std() > 1)
+print(np.sum(pd.Series(a)), np.sum(pd.Series(a) > 5), np.prod(pd.Series([100_000] * 2)), pd.DataFrame({'dtype': a}).agg(np.sum))
 out = np.zeros((), np.int32)
 np.sum([1, 2], out=out)
 print(out)
@@ -165,6 +166,8 @@ int64 uint64 int32 float64
 1.5 0.0 [4 6] [[3]] 3
 6 1 7 <U1
 4999950000 {'a': 4999950000} 3 49999.5 True
+4999950000 99994 10000000000 dtype    4999950000
+dtype: int64
 3
 ";
     assert_eq!(prints(&mut session(Limits::default()), code), expected);

@@ -34,7 +34,8 @@ pub struct Workspace {
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true, help_heading = "Limits")]
     timeout: Option<Duration>,
 
-    /// Operators a cell may execute; reproducible from run to run [default: no limit]
+    /// Fuel of a cell: counts of loops and calls, or operators with --metering wasmtime; reproducible from run to run
+    /// [default: no limit]
     #[arg(long, value_name = "N", value_parser = whole("fuel"), allow_negative_numbers = true, help_heading = "Limits")]
     fuel: Option<u64>,
 
@@ -46,15 +47,15 @@ pub struct Workspace {
     #[arg(long, value_name = "KIB", value_parser = whole("output"), allow_negative_numbers = true, help_heading = "Limits")]
     max_output: Option<u64>,
 
-    /// Bytes of all files under /work and /tmp together [default: 64]
+    /// Bytes of all files under /work and /tmp together, and by which writable mounts may grow [default: 64]
     #[arg(long, value_name = "MIB", value_parser = whole("scratch"), allow_negative_numbers = true, help_heading = "Limits")]
     scratch: Option<u64>,
 
-    /// Files and folders under /work and /tmp together [default: 1024]
+    /// Files and folders under /work and /tmp together, and new ones in writable mounts [default: 1024]
     #[arg(long, value_name = "N", value_parser = whole("entries"), allow_negative_numbers = true, help_heading = "Limits")]
     entries: Option<u64>,
 
-    /// Folders inside folders, counted from /work or /tmp [default: 32]
+    /// Folders inside folders, counted from /work, /tmp or a mount [default: 32]
     #[arg(long, value_name = "N", value_parser = whole("depth"), allow_negative_numbers = true, help_heading = "Limits")]
     depth: Option<u64>,
 
