@@ -1,4 +1,4 @@
-//! A handle that stops work from another thread: the decoder looks between tokens, the sandbox at every epoch tick
+//! A handle that stops work from another thread: the decoder looks between tokens, the sandbox every few milliseconds
 //! and in every sleep, the builders between steps.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

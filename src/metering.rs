@@ -9,8 +9,8 @@ use crate::Error;
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Metering {
-    /// A counter of ours that goes down at the heads of loops and where calls come back to themselves. Faster, and a
-    /// program is stopped within a fraction of a millisecond.
+    /// A counter of ours that goes down where loops go back and where calls could come back to themselves. Faster, and a
+    /// program is stopped within milliseconds.
     #[default]
     Loops,
     /// Wasmtime's fuel, which counts operators, and its epochs: the reference.

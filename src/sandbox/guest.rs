@@ -73,7 +73,7 @@ impl Guest {
 }
 
 /// When the running cell must stop.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Watch {
     pub(super) deadline: Option<Instant>,
     pub(super) cancel: Cancel,

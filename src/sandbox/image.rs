@@ -9,7 +9,7 @@ use std::sync::Arc;
 use wasmtime::{Engine, InstancePre, MemoryType, Module};
 
 use super::budget::Budget;
-use super::engine::{self, Ticker};
+use super::engine;
 use super::files::{Mounts, PREOPENS};
 use super::guest::Guest;
 use super::instance;
@@ -17,6 +17,7 @@ use super::memory::{Finder, reread};
 use super::snapshot::{self, Built, Recipe};
 use super::state::WASM_PAGE;
 use super::stock::{Parts, Stock};
+use super::watcher::Watcher;
 use super::worker::{Workers, stay_on_worker};
 use crate::capacity::machine_memory;
 use crate::error::OrInternal;
@@ -61,11 +62,12 @@ const SNAPSHOT: &str = "snapshot.blake3";
 /// time and random bytes. How the rest of the calls is answered is no part of it, so that not every change of `files`
 /// and `wasi` costs a build: a snapshot is as good with a host that has been mended since. Nor could a session be mixed
 /// up with another's snapshot by that: a saved one names the snapshot by its content.
-const BUILDERS: [&str; 12] = [
+const BUILDERS: [&str; 13] = [
     include_str!("snapshot.rs"),
     include_str!("waits.rs"),
     include_str!("guest.rs"),
     include_str!("metering/calls.rs"),
+    include_str!("metering/labels.rs"),
     include_str!("metering/bulk.rs"),
     include_str!("metering/rewrite.rs"),
     include_str!("../metering.rs"),
@@ -80,8 +82,7 @@ const BUILDERS: [&str; 12] = [
 pub(super) struct Image {
     pub(super) pre: InstancePre<Guest>,
     pub(super) metering: Metering,
-    /// Where epochs interrupt.
-    pub(super) ticker: Option<Ticker>,
+    pub(super) watcher: Arc<Watcher>,
     pub(super) workers: Workers,
     pub(super) budget: Arc<Budget>,
     pub(super) finder: Arc<Finder>,
@@ -118,12 +119,19 @@ impl Image {
         // No folder that a session is given besides shows the cache.
         let mounts = mounts(wheel).without(&config.cache_dir).or_internal("looking at the cache")?;
         let (budget, mounts) = (Budget::new(capacity), Arc::new(mounts));
-        let parts = Parts { pre: pre.clone(), finder: finder.clone(), budget: budget.clone(), mounts: mounts.clone() };
+        let watcher = Arc::new(Watcher::start(engine)?);
+        let parts = Parts {
+            pre: pre.clone(),
+            finder: finder.clone(),
+            budget: budget.clone(),
+            mounts: mounts.clone(),
+            watcher: watcher.clone(),
+        };
         Ok(Self {
             stock: Stock::start(capacity.ready, parts)?,
             pre,
             metering: *metering,
-            ticker: (*metering == Metering::Wasmtime).then(|| Ticker::start(engine)).transpose()?,
+            watcher,
             workers: Workers::new(capacity.workers),
             budget,
             finder,
@@ -142,7 +150,7 @@ impl Image {
 
     /// The linear memory that an interpreter starts with.
     pub(super) fn memory_bytes(&self) -> u64 {
-        let memory = self.pre.module().exports().find_map(|export| export.ty().memory().map(MemoryType::minimum));
+        let memory = self.pre.module().get_export("memory").and_then(|memory| memory.memory().map(MemoryType::minimum));
         memory.unwrap_or_default() * WASM_PAGE
     }
 }

@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use wasmtime::{ExternType, Global, InstancePre, Memory, Module, Mutability, Store, Trap, TypedFunc, Val, ValType};
 
-use super::engine::Ticker;
 use super::guest::{Exit, Guest, Stop, World, at_tick};
 use super::memory::{Finder, Pages, Watched};
-use super::metering::{self, COUNTER, Meter};
+use super::metering::{self, COUNTED_OUT, COUNTER, Meter};
 use super::options::Told;
 use super::output::Printed;
 use super::state::{Machine, WASM_PAGE};
+use super::watcher::Watcher;
 use super::wire::Inbox;
 use crate::error::OrInternal;
 use crate::{Cancel, Error, Limits, Result};
@@ -72,7 +72,7 @@ impl Instance {
         let memory = instance.get_memory(&mut store, "memory");
         let memory = memory.ok_or("no memory").or_internal("the image is not ours")?;
         store.data_mut().memory = Some(memory);
-        store.data_mut().meter = Meter::of(instance.get_global(&mut store, COUNTER));
+        store.data_mut().meter = Meter::of(instance.get_shared_memory(&mut store, COUNTER));
         metering::begin(&mut store, u64::MAX).or_internal("starting Python")?;
         let host_alloc = instance.get_typed_func(&mut store, "host_alloc").or_internal("the image is not ours")?;
         let turn = instance.get_typed_func(&mut store, "turn").or_internal("the image is not ours")?;
@@ -160,7 +160,7 @@ impl Instance {
         wall: Duration,
         fuel: Option<u64>,
         cancel: &Cancel,
-        ticker: Option<&Ticker>,
+        watcher: &Watcher,
     ) -> Result<Turn> {
         let budget = fuel.unwrap_or(u64::MAX);
         metering::begin(&mut self.store, budget).or_internal("starting a cell")?;
@@ -173,12 +173,12 @@ impl Instance {
         let began = guest.world.clock.monotonic(budget);
         guest.inbox.take();
         let returned = {
-            let _running = ticker.map(Ticker::running);
+            let _running = watcher.running(guest.watch.clone(), guest.meter.counter());
             self.enter(code)
         };
         let end = match returned {
             Ok(code) => End::Returned(code),
-            Err(error) => classify(&error, self.store.data().growth.refused),
+            Err(error) => classify(&error, self.store.data()),
         };
         let machine = started.elapsed();
         let left = metering::left(&mut self.store).or_internal("counting fuel")?;
@@ -220,19 +220,21 @@ impl std::fmt::Display for NoRoom {
 impl std::error::Error for NoRoom {}
 
 /// Names the reason from the trap alone; nothing the guest says comes into it.
-fn classify(error: &wasmtime::Error, memory_refused: bool) -> End {
+fn classify(error: &wasmtime::Error, guest: &Guest) -> End {
     if let Some(exit) = error.downcast_ref::<Exit>() {
         return End::Exited(exit.0);
     }
-    match error.downcast_ref::<Stop>() {
+    let trap = error.downcast_ref::<Trap>();
+    let at_a_count = if trap == Some(&COUNTED_OUT) { guest.meter.stop(&guest.watch) } else { None };
+    match error.downcast_ref::<Stop>().copied().or(at_a_count) {
         Some(Stop::Timeout) => return End::Timeout,
         Some(Stop::Cancelled) => return End::Cancelled,
         Some(Stop::Fuel) => return End::Fuel,
         None => {}
     }
-    match error.downcast_ref::<Trap>() {
+    match trap {
         Some(Trap::OutOfFuel) => End::Fuel,
-        _ if memory_refused || error.is::<NoRoom>() => End::Memory,
+        _ if guest.growth.refused || error.is::<NoRoom>() => End::Memory,
         Some(trap) => End::Crashed(trap.to_string()),
         None => End::Crashed(error.root_cause().to_string()),
     }

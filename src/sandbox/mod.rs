@@ -32,6 +32,7 @@ mod verdict;
 mod visit;
 mod waits;
 mod wasi;
+mod watcher;
 mod wire;
 mod worker;
 

@@ -21,14 +21,16 @@ use wasmtime_wizer::{InstanceState, ModuleContext, SnapshotVal, Wizer};
 
 use super::budget::{Budget, MemoryCap};
 use super::clock::Clock;
-use super::engine::{self, Ticker};
+use super::engine;
 use super::entropy::Entropy;
 use super::files::tree::Quota;
 use super::files::{Files, Mounts, PREOPENS};
 use super::guest::{Guest, World};
 use super::instance::{self, End, Instance};
 use super::metering;
+use super::state::WASM_PAGE;
 use super::waits;
+use super::watcher::Watcher;
 use crate::error::OrInternal;
 use crate::progress::{Progress, Step, Unit};
 use crate::{Cancel, Capacity, Error, Limits, Metering, Result};
@@ -123,7 +125,7 @@ fn preloaded(
     let mut instance = Instance::new(&instance::prepare(module)?, guest)?;
     instance.call("_initialize")?;
     instance.call("wizer.initialize")?;
-    let ticker = (metering == Metering::Wasmtime).then(|| Ticker::start(engine)).transpose()?;
+    let watcher = Watcher::start(engine)?;
     let sources: BTreeMap<&str, &str> = recipe.driver.iter().copied().collect();
     let sources = json!(sources).to_string();
     let text = format!(
@@ -132,7 +134,7 @@ fn preloaded(
         PREOPENS.len()
     );
     let code = format!("exec({}, {{}})", literal(&text));
-    let turn = instance.turn(&code, WALL, None, cancel, ticker.as_ref())?;
+    let turn = instance.turn(&code, WALL, None, cancel, &watcher)?;
     match turn.end {
         End::Returned(0) => Ok(instance),
         End::Cancelled => Err(Error::cancelled()),
@@ -200,8 +202,11 @@ impl InstanceState for State<'_> {
 
     async fn memory_contents(&mut self, name: &str, contents: impl FnOnce(&[u8]) + Send) {
         let instance = self.0.wasm_instance();
-        let memory = instance.get_memory(&mut self.0.store, name).expect("wizer exported this memory");
-        contents(memory.data(&self.0.store));
+        match instance.get_memory(&mut self.0.store, name) {
+            Some(memory) => contents(memory.data(&self.0.store)),
+            // The counter's, which is set before each cell.
+            None => contents(&[0; WASM_PAGE as usize]),
+        }
     }
 }
 

@@ -18,6 +18,7 @@ use super::guest::{Guest, World};
 use super::instance::{End, Instance};
 use super::memory::Finder;
 use super::visit::{START, driver};
+use super::watcher::Watcher;
 use super::worker;
 use crate::{Cancel, Error, Limits, Result};
 
@@ -27,6 +28,7 @@ pub(super) struct Parts {
     pub(super) finder: Arc<Finder>,
     pub(super) budget: Arc<Budget>,
     pub(super) mounts: Arc<Mounts>,
+    pub(super) watcher: Arc<Watcher>,
 }
 
 impl Parts {
@@ -38,7 +40,7 @@ impl Parts {
         let mut instance = Instance::new(&self.pre, Guest::new(world, memory, &limits))?;
         instance.show_fresh(&self.finder);
         for call in [driver("start", "{}"), "__import__('_slm_cell').warm()".to_owned()] {
-            let turn = instance.turn(&call, START, None, &Cancel::new(), None)?;
+            let turn = instance.turn(&call, START, None, &Cancel::new(), &self.watcher)?;
             if turn.end != End::Returned(0) {
                 return Err(Error::internal(format_args!("{:?}: {}", turn.end, turn.stderr.text)));
             }

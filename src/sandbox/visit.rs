@@ -140,13 +140,8 @@ impl Visit {
                     // Nothing of the guest's has run, so the limits of a cell need not cover it.
                     Interpreter::Fresh | Interpreter::Lost => {
                         let start = start.unwrap_or_else(|| "{}".to_owned());
-                        let turn = instance.turn(
-                            &driver("start", &start),
-                            START,
-                            None,
-                            &Cancel::new(),
-                            image.ticker.as_ref(),
-                        )?;
+                        let turn =
+                            instance.turn(&driver("start", &start), START, None, &Cancel::new(), &image.watcher)?;
                         prepared(&turn, start.len())?;
                     }
                 }
@@ -158,7 +153,7 @@ impl Visit {
         // These run what cells may have changed, so they are part of the cell in all that is limited.
         for (function, settings) in calls {
             let left = wall.saturating_sub(began.elapsed());
-            let turn = instance.turn(&driver(function, &settings), left, fuel, &cancel, image.ticker.as_ref())?;
+            let turn = instance.turn(&driver(function, &settings), left, fuel, &cancel, &image.watcher)?;
             fuel = fuel.map(|fuel| fuel.saturating_sub(turn.fuel));
             match turn.end {
                 End::Returned(0) => {}
@@ -169,7 +164,7 @@ impl Visit {
                 _ => prepared(&turn, settings.len())?,
             }
         }
-        let turn = instance.turn(&code, wall.saturating_sub(began.elapsed()), fuel, &cancel, image.ticker.as_ref())?;
+        let turn = instance.turn(&code, wall.saturating_sub(began.elapsed()), fuel, &cancel, &image.watcher)?;
         let memory_bytes = instance.memory_bytes();
         let instance = turn.end.is_alive().then_some(instance);
         Ok(Called { turn, instance, memory_bytes })

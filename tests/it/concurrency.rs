@@ -4,31 +4,14 @@
 //! with `#> `, its result after `#= `, the beginning of its error (`type: message`) after `#! `.
 
 use std::path::Path;
-use std::sync::OnceLock;
 use std::time::Duration;
 
-use slm_code_interpreter::{
-    Cancel, Config, Limits, Outcome, Overrides, Progress, Python, Session, SessionOptions, Status,
-};
+use slm_code_interpreter::{Limits, Outcome, Session, SessionOptions, Status};
 
-fn python() -> &'static Python {
-    static PYTHON: OnceLock<Python> = OnceLock::new();
-    PYTHON.get_or_init(|| {
-        let config = Config::resolve(Overrides::default()).expect("the settings");
-        Python::open(&config, &Progress::default(), &Cancel::new()).expect("the image")
-    })
-}
-
-fn options() -> SessionOptions {
-    SessionOptions::new(Limits::default().wall(Duration::from_secs(60)))
-}
+use crate::python::{exec, options, python};
 
 fn session() -> Session {
-    python().session(options()).expect("a session")
-}
-
-fn exec(session: &mut Session, code: &str) -> Outcome {
-    session.exec(code, &Cancel::new()).expect("the sandbox runs")
+    crate::python::session(options())
 }
 
 /// The lines of a cell that begin with a mark, without it.

@@ -1,32 +1,10 @@
 //! What programs expect of a machine with a person before it: sources, modules that are not here, a terminal, a disk.
 
-use std::sync::OnceLock;
 use std::time::Duration;
 
-use slm_code_interpreter::{
-    Cancel, Config, Limits, Outcome, Overrides, Progress, Python, Session, SessionOptions, Status,
-};
+use slm_code_interpreter::{Limits, SessionOptions, Status};
 
-fn session(limits: Limits) -> Session {
-    static PYTHON: OnceLock<Python> = OnceLock::new();
-    let python = PYTHON.get_or_init(|| {
-        let config = Config::resolve(Overrides::default()).expect("the settings");
-        Python::open(&config, &Progress::default(), &Cancel::new()).expect("the image")
-    });
-    python.session(SessionOptions::new(limits.wall(Duration::from_secs(60)))).expect("a session")
-}
-
-fn exec(session: &mut Session, code: &str) -> Outcome {
-    session.exec(code, &Cancel::new()).expect("an outcome")
-}
-
-/// What `code` prints, whose cell must succeed.
-#[track_caller]
-fn prints(session: &mut Session, code: &str) -> String {
-    let outcome = exec(session, code);
-    assert_eq!(outcome.status, Status::Ok, "{:?}\n{}", outcome.error, outcome.stderr);
-    outcome.stdout
-}
+use crate::python::{exec, options, prints, session};
 
 #[test]
 fn every_missing_part_of_the_library_has_its_reason() {
@@ -41,7 +19,7 @@ for name in sorted(sys.stdlib_module_names - {'antigravity', 'this', 'idlelib'})
     except ImportError:
         pass
 ";
-    let told = prints(&mut session(Limits::default()), code);
+    let told = prints(&mut session(options()), code);
     assert!(told.lines().count() > 30, "{told}");
     for line in told.lines() {
         assert!(line.contains("': ") && !line.contains("--file "), "{line}");
@@ -50,7 +28,7 @@ for name in sorted(sys.stdlib_module_names - {'antigravity', 'this', 'idlelib'})
 
 #[test]
 fn a_missing_module_says_why_and_what_is_here() {
-    let outcome = exec(&mut session(Limits::default()), "import numpy\nimport requests\n");
+    let outcome = exec(&mut session(options()), "import numpy\nimport requests\n");
     let error = outcome.error.expect("an error");
     assert_eq!((error.kind.as_str(), error.line), ("ModuleNotFoundError", Some(2)));
     assert!(error.message.starts_with("No module named 'requests': there is no network here"), "{}", error.message);
@@ -77,12 +55,12 @@ except OSError as e:
     print(type(e).__name__, 'there is no network here' in str(e))
 ";
     let expected = "ImportError True True False\nImportError True True False\nURLError True\n";
-    assert_eq!(prints(&mut session(Limits::default()), code), expected);
+    assert_eq!(prints(&mut session(options()), code), expected);
 }
 
 #[test]
 fn cells_see_the_sources_of_earlier_cells() {
-    let mut session = session(Limits::default());
+    let mut session = session(options());
     prints(
         &mut session,
         "def f(x):\n    '''\n    >>> f(1)\n    1.0\n    '''\n    return 1 / x\n\nclass A:\n    size = 3\n",
@@ -100,7 +78,7 @@ fn cells_see_the_sources_of_earlier_cells() {
 
 #[test]
 fn a_program_of_tests_exits_as_on_a_desktop() {
-    let mut session = session(Limits::default());
+    let mut session = session(options());
     let tests = "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertEqual(1, N)\n";
     let failed = exec(&mut session, &format!("{}unittest.main()", tests.replace('N', "2")));
     assert_eq!((failed.status, failed.exit_code), (Status::Exited, Some(1)));
@@ -130,7 +108,7 @@ for ask in (input, getpass.getpass):
         print('[%s]' % e)
 print(repr(sys.stdin.read()), os.read(0, 5), sys.stdin.readlines())
 ";
-    let outcome = exec(&mut session(Limits::default()), code);
+    let outcome = exec(&mut session(options()), code);
     assert_eq!(outcome.status, Status::Ok, "{:?}", outcome.error);
     let no_input = "[standard input is empty: put the data into the code, or give it as a file (--file)]\n";
     assert!(outcome.stdout.ends_with(&format!("{no_input}{no_input}'' b'' []\n")), "{}", outcome.stdout);
@@ -170,7 +148,7 @@ int64 uint64 int32 float64
 dtype: int64
 3
 ";
-    assert_eq!(prints(&mut session(Limits::default()), code), expected);
+    assert_eq!(prints(&mut session(options()), code), expected);
 }
 
 #[test]
@@ -187,13 +165,13 @@ for name in ('TkAgg', 'Qt5Agg', 'macosx', 'agg'):
     print(plt.get_backend().lower(), open(name + '.png', 'rb').read(4))
 ";
     let expected = ["tkagg", "qt5agg", "macosx", "agg"].map(|name| format!("{name} b'\\x89PNG'\n"));
-    assert_eq!(prints(&mut session(Limits::default()), code), expected.concat());
+    assert_eq!(prints(&mut session(options()), code), expected.concat());
 }
 
 #[test]
 fn a_cell_after_one_that_filled_the_memory_can_free_it() {
     for size in [30_000, 100_000, 200_000] {
-        let mut session = session(Limits::default());
+        let mut session = session(options());
         let filled = exec(&mut session, &format!("kept = []\nwhile True: kept.append(bytearray({size}))"));
         assert_eq!(filled.error.expect("an error").kind, "MemoryError");
         assert_eq!(prints(&mut session, "kept.clear(); print(1)"), "1\n", "with pieces of {size}");
@@ -202,7 +180,7 @@ fn a_cell_after_one_that_filled_the_memory_can_free_it() {
 
 #[test]
 fn the_disk_is_what_the_session_may_keep() {
-    let mut session = session(Limits::default().scratch(3 << 20));
+    let mut session = session(SessionOptions::new(Limits::default().scratch(3 << 20).wall(Duration::from_secs(60))));
     let code = "
 import shutil, tempfile
 with open('a', 'wb') as f:
@@ -227,7 +205,7 @@ print(shutil.disk_usage('.').free == 3 * 1024 ** 2 - 1024)
 
 #[test]
 fn a_notebooks_lines_are_passed_over_or_refused() {
-    let mut session = session(Limits::default());
+    let mut session = session(options());
     let outcome = exec(
         &mut session,
         "%matplotlib inline\n!pip install numpy\nimport numpy as np\n%time n = np.arange(4).sum()\nprint(n)\n",

@@ -4,31 +4,13 @@
 use std::time::{Duration, Instant};
 
 use slm_code_interpreter::sandbox::Change;
-use slm_code_interpreter::{
-    Cancel, Config, Limits, Outcome, Overrides, Progress, Python, Session, SessionOptions, Status,
-};
+use slm_code_interpreter::{Limits, Session, SessionOptions, Status};
 
+use crate::python::{exec, python, run, session as start};
 use crate::tool;
-
-fn start(options: SessionOptions) -> Session {
-    let config = Config::resolve(Overrides::default()).expect("the settings");
-    let python = Python::open(&config, &Progress::default(), &Cancel::new()).expect("the image");
-    python.session(options).expect("a session")
-}
 
 fn session(limits: Limits) -> Session {
     start(SessionOptions::new(limits))
-}
-
-fn exec(session: &mut Session, code: &str) -> Outcome {
-    session.exec(code, &Cancel::new()).expect("the sandbox runs")
-}
-
-#[track_caller]
-fn run(session: &mut Session, code: &str) -> Outcome {
-    let outcome = exec(session, code);
-    assert_eq!(outcome.status, Status::Ok, "{:?}\n{}", outcome.error, outcome.stderr);
-    outcome
 }
 
 /// What `code` prints in a session of its own.
@@ -257,9 +239,7 @@ kept = open('/dev/urandom', 'rb')
     // What is open is so in a saved session, too, and gives other bytes each time.
     let folder = tempfile::tempdir().expect("a folder");
     session.save(&folder.path().join("session")).expect("it can be saved");
-    let config = Config::resolve(Overrides::default()).expect("the settings");
-    let python = Python::open(&config, &Progress::default(), &Cancel::new()).expect("the image");
-    let load = || Session::load(&python, &folder.path().join("session"), SessionOptions::new(Limits::default()));
+    let load = || Session::load(python(), &folder.path().join("session"), SessionOptions::new(Limits::default()));
     let draws = "print(kept.read(8), sqlite3.connect(':memory:').execute('SELECT random()').fetchone(), \
                  random.SystemRandom().random(), uuid.uuid4())";
     let drawn = [(); 2].map(|()| run(&mut load().expect("it can be loaded"), draws).stdout);

@@ -1,24 +1,12 @@
 //! Sessions and their ends, through the library's public API.
 
-use std::sync::OnceLock;
-use std::time::Duration;
-
 use slm_code_interpreter::model::ScriptedModel;
-use slm_code_interpreter::{
-    Cancel, CodeInterpreter, Config, Limits, Overrides, Progress, Python, Request, Session, SessionOptions, Status,
-};
+use slm_code_interpreter::{Cancel, CodeInterpreter, Request, Session, Status};
 
-fn python() -> &'static Python {
-    static PYTHON: OnceLock<Python> = OnceLock::new();
-    PYTHON.get_or_init(|| {
-        let config = Config::resolve(Overrides::default()).expect("the settings");
-        Python::open(&config, &Progress::default(), &Cancel::new()).expect("the interpreter image")
-    })
-}
+use crate::python::{options, python};
 
 fn session() -> Session {
-    let limits = Limits::default().wall(Duration::from_secs(60));
-    python().session(SessionOptions::new(limits)).expect("a session")
+    crate::python::session(options())
 }
 
 const BYE: &str = "import atexit; atexit.register(lambda: print('bye')); x = 1";

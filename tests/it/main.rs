@@ -38,6 +38,8 @@ mod openai;
 mod packages;
 /// Ordinary programs beside CPython.
 mod programs;
+/// Cells of the sandbox, for all of them.
+mod python;
 /// What a session finds in the image.
 mod sandbox;
 /// Programs as people and models write them.

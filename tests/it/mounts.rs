@@ -2,23 +2,10 @@
 
 use std::path::Path;
 
-use slm_code_interpreter::{
-    Cancel, Config, Error, Mount, Outcome, Overrides, Progress, Python, Session, SessionOptions, Status,
-};
+use slm_code_interpreter::{Config, Error, Mount, Overrides, Session, SessionOptions};
 
+use crate::python::{python, run};
 use crate::tool;
-
-fn python() -> Python {
-    let config = Config::resolve(Overrides::default()).expect("the settings");
-    Python::open(&config, &Progress::default(), &Cancel::new()).expect("the image")
-}
-
-#[track_caller]
-fn run(session: &mut Session, code: &str) -> Outcome {
-    let outcome = session.exec(code, &Cancel::new()).expect("the sandbox runs");
-    assert_eq!(outcome.status, Status::Ok, "{:?}\n{}", outcome.error, outcome.stderr);
-    outcome
-}
 
 fn write(path: impl AsRef<Path>, text: &str) {
     std::fs::create_dir_all(path.as_ref().parent().unwrap()).unwrap();
@@ -111,8 +98,7 @@ ok ENOSPC
 #[test]
 fn states_go_back_and_the_hosts_files_do_not() {
     let (host, options) = host();
-    let python = python();
-    let mut session = python.session(options.clone()).unwrap();
+    let mut session = python().session(options.clone()).unwrap();
     run(&mut session, "log = open('/srv/out/log', 'w+'); read = open('/data/table.csv'); print(read.read(4))");
     let before = session.checkpoint().unwrap();
     run(&mut session, "log.write('one'); log.flush()");
@@ -125,7 +111,7 @@ fn states_go_back_and_the_hosts_files_do_not() {
     assert_eq!(run(&mut fork, "print(repr(read.readline()), log.write('!')); log.flush()").stdout, "'3,4\\n' 1\n");
     assert_eq!(std::fs::read_to_string(host.path().join("out/log")).unwrap(), "two!");
     // A session that was given nothing gets nothing by the state of one that was.
-    let mut other = python.session(SessionOptions::default()).unwrap();
+    let mut other = python().session(SessionOptions::default()).unwrap();
     other.restore(&before).unwrap();
     let dead = "
 import os
@@ -141,17 +127,16 @@ for use in (lambda: os.read(read.fileno(), 1), lambda: os.write(log.fileno(), b'
 #[test]
 fn a_saved_session_goes_on_with_the_folders_it_is_given() {
     let (host, options) = host();
-    let python = python();
     let saved = host.path().join("session");
-    let mut session = python.session(options.clone()).unwrap();
+    let mut session = python().session(options.clone()).unwrap();
     run(
         &mut session,
         "import os; read = open('/data/table.csv', 'rb', buffering=0); print(read.read(4)); os.chdir('/data')",
     );
     session.save(&saved).unwrap();
-    let mut same = Session::load(&python, &saved, options).unwrap();
+    let mut same = Session::load(python(), &saved, options).unwrap();
     assert_eq!(run(&mut same, "print(read.read(4), os.listdir())").stdout, "b'1,2\\n' ['code', 'table.csv']\n");
-    let mut without = Session::load(&python, &saved, SessionOptions::default()).unwrap();
+    let mut without = Session::load(python(), &saved, SessionOptions::default()).unwrap();
     let code = "
 for use in (lambda: read.read(4), lambda: open('/data/table.csv')):
     try: print(use())
@@ -163,7 +148,7 @@ for use in (lambda: read.read(4), lambda: open('/data/table.csv')):
     let (_host, options) = (host, SessionOptions::default());
     write(_host.path().join("other/table.csv"), "0123456789");
     let options = options.mount(Mount::read_only(_host.path().join("other"), "/data").unwrap());
-    let mut other = Session::load(&python, &again, options).unwrap();
+    let mut other = Session::load(python(), &again, options).unwrap();
     let code = "
 try: print(read.read(4))
 except OSError as error: print(error.strerror)

@@ -6,7 +6,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use slm_code_interpreter::{Cancel, Config, Limits, Overrides, Progress, Python, SessionOptions, Status};
+use slm_code_interpreter::{Cancel, Limits, SessionOptions, Status};
+
+use crate::python::session;
 
 /// What does not work yet. One that starts to work has to leave the list.
 const KNOWN: [&str; 0] = [];
@@ -27,10 +29,10 @@ fn names(extension: &str) -> Vec<String> {
 }
 
 /// Runs one snippet and says what is wrong with what came of it.
-fn complaint(python: &Python, name: &str) -> Option<String> {
+fn complaint(name: &str) -> Option<String> {
     let read = |extension| std::fs::read_to_string(folder().join(name).with_extension(extension)).expect("a snippet");
     let options = SessionOptions::new(Limits::default().wall(Duration::from_secs(120)));
-    let mut session = python.session(options).expect("a session");
+    let mut session = session(options);
     let outcome = session.exec(&read("py"), &Cancel::new()).expect("an outcome");
     if outcome.status != Status::Ok {
         return Some(format!("{name}: {:?} {:?}", outcome.status, outcome.error));
@@ -50,10 +52,8 @@ fn every_snippet_prints_what_it_should() {
     assert!(all.len() >= 60, "only {} snippets", all.len());
     assert_eq!(all, names("out"), "each snippet has its output beside it");
     assert!(KNOWN.iter().all(|name| all.iter().any(|one| one == name)), "a known failure that is not there");
-    let config = Config::resolve(Overrides::default()).expect("the settings");
-    let python = Python::open(&config, &Progress::default(), &Cancel::new()).expect("the image");
     let complaints: Vec<(&str, Option<String>)> = std::thread::scope(|scope| {
-        let run = |part: &'_ [String]| part.iter().map(|name| complaint(&python, name)).collect::<Vec<_>>();
+        let run = |part: &'_ [String]| part.iter().map(|name| complaint(name)).collect::<Vec<_>>();
         let halves: Vec<_> = all.chunks(all.len().div_ceil(2)).map(|part| scope.spawn(move || run(part))).collect();
         let done = halves.into_iter().flat_map(|half| half.join().expect("a half of them"));
         all.iter().map(String::as_str).zip(done).collect()

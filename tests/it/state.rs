@@ -1,38 +1,15 @@
 //! State as a value: undo, checkpoints, forks and saved sessions, variables and files alike.
 
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use slm_code_interpreter::{
-    Cancel, Capacity, Config, Limits, OnError, Outcome, Overrides, Progress, Python, Session, SessionOptions, Status,
+    Cancel, Capacity, Config, Limits, OnError, Overrides, Progress, Python, Session, SessionOptions, Status,
 };
 
-fn python() -> &'static Python {
-    static PYTHON: OnceLock<Python> = OnceLock::new();
-    PYTHON.get_or_init(|| {
-        let config = Config::resolve(Overrides::default()).expect("the settings");
-        Python::open(&config, &Progress::default(), &Cancel::new()).expect("the interpreter image")
-    })
-}
-
-fn options() -> SessionOptions {
-    SessionOptions::new(Limits::default().wall(Duration::from_secs(60)))
-}
+use crate::python::{exec, options, prints, python};
 
 fn session() -> Session {
-    python().session(options()).expect("a session")
-}
-
-fn exec(session: &mut Session, code: &str) -> Outcome {
-    session.exec(code, &Cancel::new()).expect("the sandbox runs")
-}
-
-/// What a cell that ends well prints.
-#[track_caller]
-fn prints(session: &mut Session, code: &str) -> String {
-    let outcome = exec(session, code);
-    assert_eq!(outcome.status, Status::Ok, "{:?} {}", outcome.error, outcome.stderr);
-    outcome.stdout
+    crate::python::session(options())
 }
 
 /// Shows the variable `x` and the files of a session.

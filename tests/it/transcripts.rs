@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use slm_code_interpreter::model::{Message, Model, Prompt, Refusal, Reply, ScriptedModel};
-use slm_code_interpreter::{
-    Answer, Cancel, CodeInterpreter, Config, Event, Limits, Overrides, Progress, Python, Request, SessionOptions,
-};
+use slm_code_interpreter::{Answer, Cancel, CodeInterpreter, Event, Limits, Python, Request, SessionOptions};
+
+use crate::python::python;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -137,14 +137,12 @@ fn every_transcript_ends_as_written() {
     let mut files = transcripts();
     files.sort();
     assert!(files.len() >= 20, "only {} transcripts", files.len());
-    let config = Config::resolve(Overrides::default()).expect("the settings");
-    let python = Python::open(&config, &Progress::default(), &Cancel::new()).expect("the interpreter image");
     let mut wrong = Vec::new();
     for file in files {
         let text = std::fs::read_to_string(&file).expect("a transcript");
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let found = match serde_json::from_str::<Transcript>(&text) {
-            Ok(transcript) => play(&python, &transcript)
+            Ok(transcript) => play(python(), &transcript)
                 .into_iter()
                 .map(|wrong| format!("{name} ({}): {wrong}", transcript.about))
                 .collect(),

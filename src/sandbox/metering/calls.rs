@@ -1,14 +1,15 @@
-//! Who calls whom in a module, and which functions must count their entries so that nothing runs uncounted for long.
+//! Who calls whom in a module, and what must count, besides loops, so that nothing runs uncounted for long.
 //!
-//! A program that passes no loop head can still run for ever: `f` calls itself twice, and so on down the stack. (In Python:
-//! `s = 0`, sixty times `s = slice(s, s, s)`, `hash(s)`; CPython hashes a slice's three parts without a loop.) So the
-//! functions that count are chosen such that every cycle of the call graph holds one; a call through a table may
-//! reach every function of that type that is in a table or whose address is taken. Between two counts then lies a piece
-//! of a finite tree of calls, and functions whose piece would be large count too. What results is a bound on the
-//! operators that one count stands for, computed for the module at hand.
+//! A program that passes no loop can still run for ever: `f` calls itself twice, and so on down the stack. (In Python:
+//! `s = 0`, sixty times `s = slice(s, s, s)`, `hash(s)`; CPython hashes a slice's three parts without a loop.) So places
+//! are chosen such that every cycle of the call graph holds one; a call through a table may reach every function of
+//! that type that is in a table or whose address is taken. Between two counts then lies a piece of a finite tree of calls,
+//! and functions whose piece would be large count too. What results is a bound on the operators that one count stands
+//! for, computed for the module at hand.
 //!
-//! The set is small where code is hot: functions that call through a table, of which CPython's protocols consist, are the
-//! first candidates; of what cycles are left the function with most calls within its cycle.
+//! First candidates are calls through a table, of which CPython's protocols consist. The calls count, not the entries of the
+//! functions that hold them, since many such calls are rarely made (`_Py_NewReference` tells a tracer that is seldom there).
+//! Of what cycles are left the function with most calls within its cycle counts its entry.
 
 use std::collections::HashMap;
 
@@ -17,8 +18,8 @@ use wasmparser::{ElementItems, FuncType, FunctionBody, Operator, Parser, Payload
 use crate::error::OrInternal;
 use crate::{Error, Result};
 
-/// Operators that a call may hide at most before the function is made to count.
-const PIECE: u64 = 1000;
+/// Operators that a call may hide at most before the function is made to count: some microseconds.
+const PIECE: u64 = 10_000;
 
 /// What the rewriting has to know of a module before it begins.
 #[derive(Default)]
@@ -140,10 +141,18 @@ impl<'a> Shape<'a> {
     }
 }
 
-/// Which functions count their entries.
+/// Where a function counts, besides its loops.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Places {
+    pub(super) entry: bool,
+    /// Before each call through a table.
+    pub(super) table_calls: bool,
+}
+
+/// Where the functions of a module count.
 pub(super) struct Plan {
     /// By function index, imported ones first.
-    pub(super) counts: Vec<bool>,
+    pub(super) places: Vec<Places>,
     /// Operators that are executed for one count at most, table calls and calls of the host taken for one each.
     pub(super) piece: u64,
 }
@@ -153,9 +162,8 @@ impl Plan {
         let mut graph = Graph::of(shape)?;
         let component = graph.components();
         for function in 0..graph.functions {
-            if component.is_cyclic(function, &graph) && graph.calls_through_a_table(function) {
-                graph.count(function);
-            }
+            graph.places[function].table_calls =
+                component.is_cyclic(function, &graph) && graph.calls_through_a_table(function);
         }
         loop {
             let cyclic = graph.components().busiest(&graph);
@@ -163,12 +171,12 @@ impl Plan {
                 break;
             }
             for function in cyclic {
-                graph.count(function);
+                graph.places[function].entry = true;
             }
         }
         let piece = graph.bound_pieces();
-        graph.counted.truncate(graph.functions);
-        Ok(Self { counts: graph.counted, piece })
+        graph.places.truncate(graph.functions);
+        Ok(Self { places: graph.places, piece })
     }
 }
 
@@ -177,8 +185,8 @@ struct Graph {
     functions: usize,
     calls: Vec<Vec<u32>>,
     operators: Vec<u64>,
-    /// A node that counts: for cycles and pieces it is as if nobody called it.
-    counted: Vec<bool>,
+    /// What counts is no edge for cycles and pieces.
+    places: Vec<Places>,
 }
 
 impl Graph {
@@ -189,7 +197,7 @@ impl Graph {
             functions,
             calls: vec![Vec::new(); functions + kinds],
             operators: vec![1; functions + kinds],
-            counted: vec![false; functions + kinds],
+            places: vec![Places::default(); functions + kinds],
         };
         let node_of_type = |index: u32| {
             let signature = shape.signatures.get(index as usize).copied().flatten();
@@ -211,13 +219,13 @@ impl Graph {
         Ok(graph)
     }
 
-    fn count(&mut self, node: usize) {
-        self.counted[node] = true;
-    }
-
     /// What `node` enters without counting.
     fn uncounted(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
-        self.calls[node].iter().map(|callee| *callee as usize).filter(|callee| !self.counted[*callee])
+        self.calls[node].iter().map(|callee| *callee as usize).filter(move |callee| !self.is_counted(node, *callee))
+    }
+
+    fn is_counted(&self, node: usize, callee: usize) -> bool {
+        self.places[callee].entry || self.places[node].table_calls && callee >= self.functions
     }
 
     fn calls_through_a_table(&self, function: usize) -> bool {
@@ -244,7 +252,7 @@ impl Graph {
                 }
                 if let Some(callee) = self.calls[node].get(at).map(|callee| *callee as usize) {
                     path.push((node, at + 1));
-                    if self.counted[callee] {
+                    if self.is_counted(node, callee) {
                     } else if found[callee] == UNSEEN {
                         path.push((callee, 0));
                     } else if of[callee] == UNSEEN {
@@ -280,7 +288,7 @@ impl Graph {
             if is_type || piece <= PIECE {
                 pieces[node] = piece;
             } else {
-                self.counted[node] = true;
+                self.places[node].entry = true;
             }
             longest = longest.max(piece);
         }
@@ -295,14 +303,25 @@ fn scan(body: &FunctionBody<'_>, node_of_type: impl Fn(u32) -> Option<u32>) -> w
         operators += 1;
         match operator? {
             Operator::Call { function_index } | Operator::ReturnCall { function_index } => calls.push(function_index),
-            Operator::CallIndirect { type_index, .. }
-            | Operator::ReturnCallIndirect { type_index, .. }
-            | Operator::CallRef { type_index }
-            | Operator::ReturnCallRef { type_index } => calls.extend(node_of_type(type_index)),
-            _ => {}
+            operator => calls.extend(table_call(&operator).and_then(&node_of_type)),
         }
     }
     Ok((calls, operators))
+}
+
+/// The type of the function that a call through a table, or through a reference, is made to.
+fn table_call(operator: &Operator<'_>) -> Option<u32> {
+    match *operator {
+        Operator::CallIndirect { type_index, .. }
+        | Operator::ReturnCallIndirect { type_index, .. }
+        | Operator::CallRef { type_index }
+        | Operator::ReturnCallRef { type_index } => Some(type_index),
+        _ => None,
+    }
+}
+
+pub(super) fn is_table_call(operator: &Operator<'_>) -> bool {
+    table_call(operator).is_some()
 }
 
 /// The strongly connected components of the calls that are not counted.

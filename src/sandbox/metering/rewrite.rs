@@ -1,22 +1,23 @@
-//! Puts a counter into a module: a global that goes down at every loop head and at the entries that [`calls`](super::calls)
-//! chooses. Below zero the host is asked, which looks at the clock, at the cancel handle and at the budget, and fills
-//! it up again or ends the program. The program cannot reach the counter: wasm has no way to a global but by its index.
+//! Puts a counter into a module: a number in a memory of its own that goes down before every branch that goes back to the
+//! head of a loop and where [`calls`](super::calls) says. Below zero the program ends. The program cannot reach the
+//! counter: no instruction of it names that memory.
 //!
-//! The idea is old (Wasm metering in blockchains, DTrace's loop counters before it); that loop heads suffice where entries cut
-//! the cycles of calls is what makes it cheap.
+//! The idea is old (Wasm metering in blockchains, DTrace's loop counters before it); that loops suffice where something
+//! counts in every cycle of calls is what makes it cheap. So does that the program ends by an instruction: a call of the
+//! host in its place, however rarely it is made, costs registers in every round of the loop.
 
 use std::convert::Infallible;
 
 use wasm_encoder::reencode::{self, Reencode};
 use wasm_encoder::{
-    BlockType, BranchHint, BranchHints, CodeSection, ConstExpr, EntityType, ExportKind, ExportSection, Function,
-    FunctionSection, GlobalSection, GlobalType, ImportSection, Instruction, Module, SectionId, TypeSection, ValType,
+    BlockType, BranchHint, BranchHints, CodeSection, ExportKind, ExportSection, Function, FunctionSection, Instruction,
+    MemArg, MemorySection, MemoryType, Module, SectionId, TypeSection,
 };
 use wasmparser::{FunctionBody, Operator, Parser};
 
-use super::bulk;
-use super::calls::{Plan, Shape};
-use super::{COUNTER, REFILL};
+use super::calls::{Places, Plan, Shape, is_table_call};
+use super::labels::Labels;
+use super::{COUNTER, bulk};
 use crate::error::OrInternal;
 use crate::{Error, Result};
 
@@ -27,19 +28,20 @@ use crate::{Error, Result};
 pub(in super::super) fn rewrite(wasm: &[u8]) -> Result<Vec<u8>> {
     let doing = "making Python countable";
     let shape = Shape::of(wasm)?;
-    if shape.memories > 1 {
-        return Err(Error::internal("it has several memories").context(doing));
+    if shape.memories != 1 {
+        return Err(Error::internal("it has no memory, or several").context(doing));
     }
     let plan = Plan::of(&shape)?;
     log::debug!(
-        "{} of {} functions count their entries; one count stands for {} operators at most",
-        plan.counts.iter().filter(|counts| **counts).count(),
-        plan.counts.len(),
+        "of {} functions {} count their entries and {} their calls through tables; one count stands for {} operators at most",
+        plan.places.len(),
+        plan.places.iter().filter(|places| places.entry).count(),
+        plan.places.iter().filter(|places| places.table_calls).count(),
         plan.piece
     );
     let mut rewriter = Rewriter::new(&shape);
-    for (body, counts) in shape.bodies.iter().zip(&plan.counts[shape.imported_functions as usize..]) {
-        let function = rewriter.body(body, *counts).map_err(|error| Error::internal(error).context(doing))?;
+    for (body, places) in shape.bodies.iter().zip(&plan.places[shape.imported_functions as usize..]) {
+        let function = rewriter.body(body, *places).map_err(|error| Error::internal(error).context(doing))?;
         rewriter.functions.push(function);
     }
     for body in [bulk::fill(&rewriter.tick), bulk::copy(&rewriter.tick)] {
@@ -50,39 +52,40 @@ pub(in super::super) fn rewrite(wasm: &[u8]) -> Result<Vec<u8>> {
     Ok(module.finish())
 }
 
-/// The instructions of one count.
+/// The instructions of one count: what is at address 0 of the counter's memory goes down, and the program ends below zero.
 pub(super) struct Tick {
-    counter: u32,
-    refill: u32,
+    memory: u32,
 }
 
 impl Tick {
-    /// Writes them; `amount` leaves an i64 on the stack. Tells where the unlikely branch is.
+    /// Writes them; `amount` leaves an i64 on the stack. They may stand anywhere: what else is on the stack stays there.
+    /// Tells where the unlikely branch is.
     pub(super) fn write<'i>(
         &self,
         function: &mut Function,
         amount: impl IntoIterator<Item = Instruction<'i>>,
     ) -> BranchHint {
-        function.instruction(&Instruction::GlobalGet(self.counter));
+        let counter = MemArg { offset: 0, align: 3, memory_index: self.memory };
+        let add = |function: &mut Function, instructions: &[Instruction<'_>]| {
+            instructions.iter().for_each(|instruction| {
+                function.instruction(instruction);
+            });
+        };
+        add(function, &[Instruction::I32Const(0), Instruction::I32Const(0), Instruction::I64Load(counter)]);
         amount.into_iter().for_each(|instruction| {
             function.instruction(&instruction);
         });
-        for instruction in [
-            Instruction::I64Sub,
-            Instruction::GlobalSet(self.counter),
-            Instruction::GlobalGet(self.counter),
-            Instruction::I64Const(0),
-            Instruction::I64LtS,
-        ] {
-            function.instruction(&instruction);
-        }
+        add(function, &[Instruction::I64Sub, Instruction::I64Store(counter)]);
+        // The compiler knows what it has just stored.
+        add(
+            function,
+            &[Instruction::I32Const(0), Instruction::I64Load(counter), Instruction::I64Const(0), Instruction::I64LtS],
+        );
         let branch = BranchHint {
             branch_func_offset: u32::try_from(function.byte_len()).unwrap_or(u32::MAX),
             branch_hint_value: 0,
         };
-        for instruction in [Instruction::If(BlockType::Empty), Instruction::Call(self.refill), Instruction::End] {
-            function.instruction(&instruction);
-        }
+        add(function, &[Instruction::If(BlockType::Empty), Instruction::Unreachable, Instruction::End]);
         branch
     }
 }
@@ -90,8 +93,8 @@ impl Tick {
 struct Rewriter {
     tick: Tick,
     imported: u32,
-    /// The index of the type `() -> ()`; that of [`bulk`]'s functions is the next.
-    nothing: u32,
+    /// The index of the type of [`bulk`]'s functions.
+    moves: u32,
     fill: u32,
     copy: u32,
     /// The new bodies, with what is unlikely in them.
@@ -102,26 +105,27 @@ impl Rewriter {
     fn new(shape: &Shape<'_>) -> Self {
         let imported = shape.imported_functions;
         let defined = u32::try_from(shape.bodies.len()).unwrap_or(u32::MAX);
-        // After the imported ones comes the one to ask the host, after the defined ones those of `bulk`.
-        let fill = imported + 1 + defined;
+        // After all others come those of `bulk`.
+        let fill = imported + defined;
         Self {
-            tick: Tick { counter: shape.globals, refill: imported },
+            tick: Tick { memory: shape.memories },
             imported,
-            nothing: shape.types,
+            moves: shape.types,
             fill,
             copy: fill + 1,
             functions: Vec::with_capacity(shape.bodies.len() + 2),
         }
     }
 
-    fn body(&mut self, body: &FunctionBody<'_>, counts: bool) -> Result<(Function, Vec<BranchHint>), String> {
+    fn body(&mut self, body: &FunctionBody<'_>, places: Places) -> Result<(Function, Vec<BranchHint>), String> {
         let text = |error: reencode::Error<Infallible>| error.to_string();
         let mut function = self.new_function_with_parsed_locals(body).map_err(text)?;
         let mut hints = Vec::new();
         let one = || [Instruction::I64Const(1)];
-        if counts {
+        if places.entry {
             hints.push(self.tick.write(&mut function, one()));
         }
+        let mut labels = Labels::default();
         // The length of what is moved, where it is a constant just before.
         let mut constant = None;
         for operator in body.get_operators_reader().map_err(|error| error.to_string())? {
@@ -142,11 +146,13 @@ impl Rewriter {
             if let Some(name) = uncountable(&operator) {
                 return Err(format!("{name} cannot be counted"));
             }
-            let is_loop = matches!(operator, Operator::Loop { .. });
-            function.instruction(&self.instruction(operator).map_err(text)?);
-            if is_loop {
+            if labels.goes_back(&operator).map_err(|error| error.to_string())?
+                || places.table_calls && is_table_call(&operator)
+            {
                 hints.push(self.tick.write(&mut function, one()));
             }
+            labels.pass(&operator);
+            function.instruction(&self.instruction(operator).map_err(text)?);
         }
         Ok((function, hints))
     }
@@ -177,25 +183,9 @@ type Done = Result<(), reencode::Error<Infallible>>;
 impl Reencode for Rewriter {
     type Error = Infallible;
 
-    /// One import was added after the imported functions.
-    fn function_index(&mut self, function: u32) -> Result<u32, reencode::Error<Infallible>> {
-        Ok(if function < self.imported { function } else { function + 1 })
-    }
-
     fn parse_type_section(&mut self, types: &mut TypeSection, section: wasmparser::TypeSectionReader<'_>) -> Done {
         reencode::utils::parse_type_section(self, types, section)?;
-        types.ty().function([], []);
         types.ty().function(bulk::PARAMETERS, []);
-        Ok(())
-    }
-
-    fn parse_import_section(
-        &mut self,
-        imports: &mut ImportSection,
-        section: wasmparser::ImportSectionReader<'_>,
-    ) -> Done {
-        reencode::utils::parse_import_section(self, imports, section)?;
-        imports.import(REFILL.0, REFILL.1, EntityType::Function(self.nothing));
         Ok(())
     }
 
@@ -205,17 +195,23 @@ impl Reencode for Rewriter {
         section: wasmparser::FunctionSectionReader<'_>,
     ) -> Done {
         reencode::utils::parse_function_section(self, functions, section)?;
-        functions.function(self.nothing + 1).function(self.nothing + 1);
+        functions.function(self.moves).function(self.moves);
         Ok(())
     }
 
-    fn parse_global_section(
+    fn parse_memory_section(
         &mut self,
-        globals: &mut GlobalSection,
-        section: wasmparser::GlobalSectionReader<'_>,
+        memories: &mut MemorySection,
+        section: wasmparser::MemorySectionReader<'_>,
     ) -> Done {
-        reencode::utils::parse_global_section(self, globals, section)?;
-        globals.global(GlobalType { val_type: ValType::I64, mutable: true, shared: false }, &ConstExpr::i64_const(0));
+        reencode::utils::parse_memory_section(self, memories, section)?;
+        memories.memory(MemoryType {
+            minimum: 1,
+            maximum: Some(1),
+            memory64: false,
+            shared: true,
+            page_size_log2: None,
+        });
         Ok(())
     }
 
@@ -225,7 +221,7 @@ impl Reencode for Rewriter {
         section: wasmparser::ExportSectionReader<'_>,
     ) -> Done {
         reencode::utils::parse_export_section(self, exports, section)?;
-        exports.export(COUNTER, ExportKind::Global, self.tick.counter);
+        exports.export(COUNTER, ExportKind::Memory, self.tick.memory);
         Ok(())
     }
 
@@ -238,7 +234,7 @@ impl Reencode for Rewriter {
     ) -> Done {
         if before == Some(SectionId::Code) {
             let mut hints = BranchHints::new();
-            for ((_, unlikely), index) in self.functions.iter().zip(self.imported + 1..) {
+            for ((_, unlikely), index) in self.functions.iter().zip(self.imported..) {
                 if !unlikely.is_empty() {
                     hints.function_hints(index, unlikely.iter().copied());
                 }

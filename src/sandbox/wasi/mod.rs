@@ -142,7 +142,6 @@ pub(super) fn linker(engine: &Engine) -> Result<Linker<Guest>> {
     }
     linker.func_wrap("wasi_snapshot_preview1", "proc_exit", process::proc_exit)?;
     linker.func_wrap("host", "call", host::call)?;
-    linker.func_wrap(metering::REFILL.0, metering::REFILL.1, metering::refill)?;
     Ok(linker)
 }
 

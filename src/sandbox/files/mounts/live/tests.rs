@@ -221,6 +221,20 @@ fn f07_dots_lead_nowhere_else() {
     assert_eq!(files.unlink(ROOT, "out/..", 2), Err(Errno::Isdir));
 }
 
+/// Each `..` costs as many names as it lies deep, and one call looks up 4,096 of them.
+#[test]
+fn dots_of_one_call_are_bounded() {
+    let (host, mut files) = granted();
+    let deep = "x/".repeat(20);
+    std::fs::create_dir_all(host.path().join("in").join(&deep)).unwrap();
+    let stat = files.stat_at(ROOT, &format!("data/{deep}"));
+    let walk = |pairs: usize| format!("data/{deep}{}", "../x/".repeat(pairs));
+    assert_eq!(files.stat_at(ROOT, &walk(190)), stat);
+    assert_eq!(files.stat_at(ROOT, &walk(230)), Err(Errno::Loop));
+    assert_eq!(text(&mut files, &format!("data/{}a", "sub/../".repeat(500))), Ok("0123456789".into()));
+    assert_eq!(text(&mut files, &format!("data/sub{}/b", "/.".repeat(1000))), Ok("b".into()), "a dot costs nothing");
+}
+
 /// Puts `make(path)` where `path` was, by one rename.
 #[cfg(unix)]
 fn swap(path: &Path, make: impl Fn(&Path)) {
@@ -284,6 +298,8 @@ fn f05_a_file_with_other_names_is_read_and_not_written() {
     for how in [WRITE, BOTH, APPEND, OpenHow { truncate: true, ..READ }] {
         assert_eq!(files.open(ROOT, "out/also", how, 2), Err(Errno::Perm), "{how:?}");
     }
+    let touched = Stamp { accessed: Some(1), modified: Some(1) };
+    assert_eq!(files.set_times_at(ROOT, "out/also", touched, 2), Err(Errno::Perm));
     assert_eq!(files.unlink(ROOT, "out/also", 2), Ok(()), "a name can go");
     assert_eq!(std::fs::read_to_string(host.path().join("secret")).unwrap(), "secret");
 }
@@ -470,6 +486,22 @@ fn what_is_open_elsewhere_is_dead_where_it_was_not_given() {
     elsewhere.see(&with(&again).mounts);
     assert_eq!(ends(&mut elsewhere), (Ok(b"45".to_vec()), true, true));
     assert_eq!(std::fs::read_to_string(host.path().join("out/f")).unwrap(), "text!!");
+}
+
+/// Going deeper, a folder must be looked through whole; where that would take too long it stays.
+#[test]
+fn a_folder_with_too_much_in_it_goes_no_deeper() {
+    let (host, mut files) = granted();
+    let many = host.path().join("out/many");
+    std::fs::create_dir_all(host.path().join("out/below")).unwrap();
+    std::fs::create_dir(&many).unwrap();
+    for at in 0..super::MOST_MOVED {
+        std::fs::write(many.join(at.to_string()), "").unwrap();
+    }
+    assert_eq!(files.rename((ROOT, "out/many"), (ROOT, "out/below/many"), 2), Err(Errno::Overflow));
+    assert_eq!(files.rename((ROOT, "out/many"), (ROOT, "out/other"), 2), Ok(()), "as deep as before");
+    std::fs::remove_file(host.path().join("out/other/0")).unwrap();
+    assert_eq!(files.rename((ROOT, "out/other"), (ROOT, "out/below/many"), 2), Ok(()));
 }
 
 #[test]
