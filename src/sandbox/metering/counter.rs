@@ -9,6 +9,8 @@ use wasmtime::SharedMemory;
 const MOST: u64 = 1 << 61;
 /// What an interruption takes off. Nothing else brings the counter as far down, so what was left can be told.
 const INTERRUPTION: i64 = 1 << 62;
+/// How often an interruption is tried.
+const TRIES: usize = 500;
 
 /// Clones are the same counter.
 #[derive(Clone)]
@@ -39,11 +41,15 @@ impl Counter {
         self.number().fetch_sub(i64::try_from(cost).unwrap_or(most).min(most), Ordering::Relaxed);
     }
 
-    /// Ends the program at its next count. The program may be counting at this moment, and what it then writes undoes this:
-    /// to be repeated until the program has ended.
+    /// Ends the program at its next count, probably. While it counts, what it read a moment before is what it will write,
+    /// and until its processor has written that out, what it reads as well; then this is lost. So it is done many times
+    /// over, for some microseconds, and to be repeated until the program has ended.
     pub(in super::super) fn interrupt(&self) {
-        if !self.is_interrupted() {
-            self.number().fetch_sub(INTERRUPTION, Ordering::Relaxed);
+        for _ in 0..TRIES {
+            if !self.is_interrupted() {
+                self.number().fetch_sub(INTERRUPTION, Ordering::Relaxed);
+            }
+            std::hint::spin_loop();
         }
     }
 
