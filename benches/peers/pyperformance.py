@@ -25,6 +25,9 @@ pprint pyflate raytrace regex_compile regex_dna regex_effbot regex_v8 richards r
 sqlite_synth typing_runtime_protocols unpack_sequence xml_etree""".split()
 #: Told apart, outside the mean: `decimal` has no C here, and walking folders is a matter of files.
 APART = ["pathlib", "telco"]
+#: Rows whose time goes into modules written in C rather than into Python code: a mean is told with and without them.
+IN_C = """json_dumps json_loads pickle unpickle pickle_list pidigits regex_dna regex_effbot regex_v8 sqlite_synth
+xml_etree_parse xml_etree_iterparse xml_etree_generate xml_etree_process""".split()
 #: What a benchmark is called with, where its defaults do not suffice; several stand for as many benchmarks.
 ARGUMENTS = {
     "argparse": [["many_optionals"], ["subparsers"]],
@@ -76,15 +79,22 @@ def main():
     chosen = [name for name in BENCHMARKS + APART if not asked.only or name in asked.only]
     heads = ["benchmark", *(f"{side}, ms" for side in sides), *(f"{side} to python" for side in list(sides)[1:])]
     print("\n| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|")
-    ratios = {side: [] for side in list(sides)[1:]}
+    ratios = {side: {} for side in list(sides)[1:]}
     for name in chosen:
         for row, times in measured(name, benchmarks, sides, asked.rounds).items():
-            show(row, times, sides, None if name in APART else ratios)
-    means = {side: math.exp(math.fsum(map(math.log, all_)) / max(len(all_), 1)) for side, all_ in ratios.items()}
-    counts = ", ".join(str(len(all_)) for all_ in ratios.values())
+            show(row, times, sides, {} if name in APART else ratios)
     apart = " ".join(name for name in APART if name in chosen)
-    cells = [""] * len(sides) + [f"**{mean:.2f}**" for mean in means.values()]
-    print(f"| geometric mean of {counts}{f' (without {apart})' if apart else ''} | " + " | ".join(cells) + " |")
+    mean(f"all{f' but {apart}' if apart else ''}", ratios, sides, ())
+    mean("those in Python code", ratios, sides, IN_C)
+
+
+def mean(which, ratios, sides, without):
+    """A line with the geometric mean of each side's ratios, rows `without` left out."""
+    chosen = [[ratio for row, ratio in found.items() if row not in without] for found in ratios.values()]
+    counts = ", ".join(str(len(some)) for some in chosen)
+    means = [math.exp(math.fsum(map(math.log, some)) / max(len(some), 1)) for some in chosen]
+    cells = [""] * len(sides) + [f"**{mean:.2f}**" for mean in means]
+    print(f"| geometric mean of {which} ({counts}) | " + " | ".join(cells) + " |")
 
 
 def fetched(work):
@@ -168,7 +178,7 @@ def show(row, times, sides, ratios):
         both = isinstance(native, float) and isinstance(times.get(side), float)
         shares.append(f"{times[side] / native:.2f}" if both else "–")
         if both and ratios:
-            ratios[side].append(times[side] / native)
+            ratios[side][row] = times[side] / native
     print(f"| {row} | " + " | ".join(cells) + " | " + " | ".join(shares) + " |", flush=True)
 
 
