@@ -98,7 +98,8 @@ impl Watch {
     }
 }
 
-/// Why the host ended a cell; travels as the error of the trap.
+/// Why the host ended a cell. What a call to the host ends travels as the error of the trap; for what ends at a count see
+/// [`Meter::stop`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
     Timeout,

@@ -219,7 +219,7 @@ impl std::fmt::Display for NoRoom {
 
 impl std::error::Error for NoRoom {}
 
-/// Names the reason from the trap alone; nothing the guest says comes into it.
+/// Names the reason from the trap and from what the host knows; nothing the guest says comes into it.
 fn classify(error: &wasmtime::Error, guest: &Guest) -> End {
     if let Some(exit) = error.downcast_ref::<Exit>() {
         return End::Exited(exit.0);

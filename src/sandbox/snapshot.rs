@@ -205,7 +205,11 @@ impl InstanceState for State<'_> {
         match instance.get_memory(&mut self.0.store, name) {
             Some(memory) => contents(memory.data(&self.0.store)),
             // The counter's, which is set before each cell.
-            None => contents(&[0; WASM_PAGE as usize]),
+            None => {
+                let shared = instance.get_shared_memory(&mut self.0.store, name);
+                assert!(shared.is_some(), "wizer exported this memory");
+                contents(&[0; WASM_PAGE as usize]);
+            }
         }
     }
 }

@@ -35,7 +35,8 @@ struct Cells {
     running: Vec<Cell>,
     /// The number of the next cell.
     next: u64,
-    asleep: bool,
+    /// When it looks again; never while it sleeps.
+    look: Option<Instant>,
     ended: bool,
 }
 
@@ -63,10 +64,10 @@ impl Watcher {
         let mut cells = self.shared.lock();
         let number = cells.next;
         cells.next += 1;
-        cells.running.push(Cell { number, watch, counter });
-        if cells.asleep {
+        if cells.look.is_none_or(|look| watch.deadline.is_some_and(|deadline| deadline < look)) {
             self.shared.changed.notify_all();
         }
+        cells.running.push(Cell { number, watch, counter });
         Running { shared: &self.shared, number }
     }
 }
@@ -108,15 +109,16 @@ impl Shared {
             let wait = cells.look();
             idle = if cells.running.is_empty() { idle + 1 } else { 0 };
             if idle < IDLE_LOOKS {
+                cells.look = Some(Instant::now() + wait);
                 (cells, _) = self.changed.wait_timeout(cells, wait).unwrap_or_else(PoisonError::into_inner);
                 continue;
             }
-            cells.asleep = true;
+            cells.look = None;
             cells = self
                 .changed
                 .wait_while(cells, |cells| cells.running.is_empty() && !cells.ended)
                 .unwrap_or_else(PoisonError::into_inner);
-            (cells.asleep, idle) = (false, 0);
+            idle = 0;
         }
     }
 }
@@ -161,12 +163,37 @@ mod tests {
     }
 
     #[test]
+    fn what_is_over_its_time_is_interrupted_and_nothing_else() {
+        let engine = engine::runner(Metering::Loops).unwrap();
+        let counter = || {
+            let memory = wasmtime::SharedMemory::new(&engine, wasmtime::MemoryType::shared(1, 1)).unwrap();
+            Counter::new(memory)
+        };
+        let counters = [counter(), counter(), counter(), counter()];
+        let now = Instant::now();
+        let at = |deadline| Watch { deadline, ..Watch::default() };
+        let cancelled = Watch::default();
+        cancelled.cancel.cancel();
+        let watches = [at(Some(now)), at(Some(now + Duration::from_secs(60))), at(None), cancelled];
+        let mut cells = Cells::default();
+        for (watch, counter) in watches.into_iter().zip(&counters) {
+            cells.running.push(Cell { number: 0, watch, counter: Some(counter.clone()) });
+        }
+        assert_eq!(cells.look(), AGAIN);
+        assert_eq!(counters.map(|counter| counter.is_interrupted()), [true, false, false, true]);
+        cells.running.retain(|cell| cell.watch.check().is_ok());
+        assert_eq!(cells.look(), TICK);
+        cells.running[0].watch.deadline = Some(Instant::now() + TICK / 2);
+        assert!(cells.look() < TICK);
+    }
+
+    #[test]
     fn advances_the_epoch_for_a_running_cell_also_after_it_slept() {
         let engine = engine::runner(Metering::Wasmtime).unwrap();
         let watcher = Watcher::start(&engine).unwrap();
         spin_until_interrupted(&engine, &watcher);
         let asleep_by = Instant::now() + Duration::from_secs(60);
-        while !watcher.shared.lock().asleep {
+        while watcher.shared.lock().look.is_some() {
             assert!(Instant::now() < asleep_by, "the idle watcher never went to sleep");
             thread::yield_now();
         }

@@ -3,12 +3,12 @@
 //! One of these instructions can move gigabytes, and nothing interrupts it. What is out of bounds must trap before
 //! anything is written, as the instruction itself does: so that case is left to the instruction.
 
-use wasm_encoder::{BlockType, Function, Instruction, ValType};
+use wasm_encoder::{BlockType, BranchHint, Function, Instruction, ValType};
 
 use super::rewrite::Tick;
 
 /// Bytes that are moved for one count.
-pub(super) const BYTES_PER_COUNT: u32 = 256;
+const BYTES_PER_COUNT: u32 = 256;
 /// Bytes that are moved at once, a fraction of a millisecond.
 const PIECE: i32 = 256 << 10;
 const COUNTS_PER_PIECE: i64 = (PIECE / BYTES_PER_COUNT as i32) as i64;
@@ -21,7 +21,7 @@ const FROM: u32 = 1;
 const LEN: u32 = 2;
 
 /// `(to, value, len)`.
-pub(super) fn fill(tick: &Tick) -> Function {
+pub(super) fn fill(tick: &Tick) -> (Function, Vec<BranchHint>) {
     let mut body = Body::new(tick);
     let all = [
         Instruction::LocalGet(TO),
@@ -46,7 +46,7 @@ pub(super) fn fill(tick: &Tick) -> Function {
 }
 
 /// `(to, from, len)`, which may overlap: then it goes from the end when `to` lies behind `from`.
-pub(super) fn copy(tick: &Tick) -> Function {
+pub(super) fn copy(tick: &Tick) -> (Function, Vec<BranchHint>) {
     let mut body = Body::new(tick);
     let all = [
         Instruction::LocalGet(TO),
@@ -88,12 +88,14 @@ pub(super) fn copy(tick: &Tick) -> Function {
 
 struct Body<'t> {
     function: Function,
+    /// What is unlikely in it.
+    hints: Vec<BranchHint>,
     tick: &'t Tick,
 }
 
 impl<'t> Body<'t> {
     fn new(tick: &'t Tick) -> Self {
-        Self { function: Function::new([]), tick }
+        Self { function: Function::new([]), hints: Vec::new(), tick }
     }
 
     fn add<'i>(&mut self, instructions: impl IntoIterator<Item = Instruction<'i>>) {
@@ -144,7 +146,7 @@ impl<'t> Body<'t> {
             Instruction::I32LeU,
             Instruction::BrIf(1),
         ]);
-        self.tick.write(&mut self.function, [Instruction::I64Const(COUNTS_PER_PIECE)]);
+        self.hints.push(self.tick.write(&mut self.function, [Instruction::I64Const(COUNTS_PER_PIECE)]));
         work(self);
         self.add([Instruction::Br(0), Instruction::End, Instruction::End]);
     }
@@ -157,7 +159,7 @@ impl<'t> Body<'t> {
             Instruction::I32ShrU,
             Instruction::I64ExtendI32U,
         ];
-        self.tick.write(&mut self.function, counts);
+        self.hints.push(self.tick.write(&mut self.function, counts));
         self.add(all.iter().cloned());
     }
 
@@ -179,9 +181,9 @@ impl<'t> Body<'t> {
         ]);
     }
 
-    fn finish(mut self) -> Function {
+    fn finish(mut self) -> (Function, Vec<BranchHint>) {
         self.add([Instruction::End]);
-        self.function
+        (self.function, self.hints)
     }
 }
 

@@ -3,9 +3,10 @@
 //! A program that passes no loop can still run for ever: `f` calls itself twice, and so on down the stack. (In Python:
 //! `s = 0`, sixty times `s = slice(s, s, s)`, `hash(s)`; CPython hashes a slice's three parts without a loop.) So places
 //! are chosen such that every cycle of the call graph holds one; a call through a table may reach every function of
-//! that type that is in a table or whose address is taken. Between two counts then lies a piece of a finite tree of calls,
-//! and functions whose piece would be large count too. What results is a bound on the operators that one count stands
-//! for, computed for the module at hand.
+//! that type that is in a table or whose address is taken. A count then pays for a piece of a finite tree of calls, and
+//! functions whose piece would be large count too. What results is a bound on the operators that one count stands for,
+//! computed for the module at hand. In a row there can be more of them: on the way back up each function that is on the
+//! stack runs on to its end or to its next count.
 //!
 //! First candidates are calls through a table, of which CPython's protocols consist. The calls count, not the entries of the
 //! functions that hold them, since many such calls are rarely made (`_Py_NewReference` tells a tracer that is seldom there).
@@ -26,8 +27,11 @@ const PIECE: u64 = 10_000;
 pub(super) struct Shape<'a> {
     pub(super) types: u32,
     pub(super) imported_functions: u32,
-    pub(super) globals: u32,
     pub(super) memories: u32,
+    /// Of these, what an ordinary program has: defined in the module, of 32 bits, not shared.
+    pub(super) plain_memories: u32,
+    /// It runs code while it is instantiated.
+    pub(super) starts: bool,
     pub(super) bodies: Vec<FunctionBody<'a>>,
     /// By type index, a number that equal types share. `None`: not a function's.
     signatures: Vec<Option<u32>>,
@@ -72,7 +76,6 @@ impl<'a> Shape<'a> {
                             self.functions.push(kind);
                             self.imported_functions += 1;
                         }
-                        TypeRef::Global(_) => self.globals += 1,
                         TypeRef::Memory(_) => self.memories += 1,
                         _ => {}
                     }
@@ -83,9 +86,15 @@ impl<'a> Shape<'a> {
                     self.functions.push(kind?);
                 }
             }
-            Payload::MemorySection(section) => self.memories += section.count(),
+            Payload::MemorySection(section) => {
+                for memory in section {
+                    let memory = memory?;
+                    self.memories += 1;
+                    self.plain_memories += u32::from(!memory.memory64 && !memory.shared);
+                }
+            }
+            Payload::StartSection { .. } => self.starts = true,
             Payload::GlobalSection(section) => {
-                self.globals += section.count();
                 for global in section {
                     self.take_addresses(global?.init_expr.get_operators_reader())?;
                 }
@@ -153,7 +162,7 @@ pub(super) struct Places {
 pub(super) struct Plan {
     /// By function index, imported ones first.
     pub(super) places: Vec<Places>,
-    /// Operators that are executed for one count at most, table calls and calls of the host taken for one each.
+    /// Operators that one count pays for at most, calls of the host and moves of memory taken for one each.
     pub(super) piece: u64,
 }
 

@@ -5,6 +5,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use wasmtime::SharedMemory;
 
+#[cfg(not(target_pointer_width = "64"))]
+compile_error!("the counter of a program is read and written at once on processors of 64 bits alone");
+
 /// The most that can be counted, which takes centuries.
 const MOST: u64 = 1 << 61;
 /// What an interruption takes off. Nothing else brings the counter as far down, so what was left can be told.
@@ -17,7 +20,7 @@ const TRIES: usize = 500;
 pub(in super::super) struct Counter(SharedMemory);
 
 impl Counter {
-    pub(super) fn new(memory: SharedMemory) -> Self {
+    pub(in super::super) fn new(memory: SharedMemory) -> Self {
         assert!(memory.data_size() >= size_of::<AtomicI64>(), "a memory of no page is not a counter");
         Self(memory)
     }
@@ -45,6 +48,9 @@ impl Counter {
     /// and until its processor has written that out, what it reads as well; then this is lost. So it is done many times
     /// over, for some microseconds, and to be repeated until the program has ended.
     pub(in super::super) fn interrupt(&self) {
+        if self.is_interrupted() {
+            return;
+        }
         for _ in 0..TRIES {
             if !self.is_interrupted() {
                 self.number().fetch_sub(INTERRUPTION, Ordering::Relaxed);
@@ -53,15 +59,15 @@ impl Counter {
         }
     }
 
-    pub(super) fn is_interrupted(&self) -> bool {
+    pub(in super::super) fn is_interrupted(&self) -> bool {
         is_interrupted(self.number().load(Ordering::Relaxed))
     }
 
     fn number(&self) -> &AtomicI64 {
         // SAFETY: the pointer is to the start of a shared memory, which is page-aligned, at least eight bytes long (see `new`),
         // never moves and lives as long as `self`. Nobody makes a reference to its bytes. What else accesses it is compiled
-        // code, whose loads and stores of an aligned i64 in a shared memory are, by WebAssembly's memory model, as those
-        // of relaxed atomics: they do not tear.
+        // code, which reads and writes the number with one aligned move of eight bytes each, and such a move does not
+        // tear on a processor of 64 bits.
         #[expect(unsafe_code, reason = "a number that compiled code changes as well")]
         unsafe {
             AtomicI64::from_ptr(self.0.data().as_ptr().cast_mut().cast())
@@ -71,4 +77,33 @@ impl Counter {
 
 fn is_interrupted(number: i64) -> bool {
     number < -(INTERRUPTION / 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use wasmtime::MemoryType;
+
+    use super::super::super::engine;
+    use super::*;
+
+    #[test]
+    fn what_was_left_is_told_whatever_came() {
+        let engine = engine::runner(crate::Metering::Loops).unwrap();
+        let counter = Counter::new(SharedMemory::new(&engine, MemoryType::shared(1, 1)).unwrap());
+        for (budget, granted) in [(0, 0), (1, 1), (MOST, MOST), (u64::MAX, MOST)] {
+            assert_eq!(counter.start(budget), granted);
+            let left = granted.cast_signed();
+            assert_eq!((counter.left(), counter.is_interrupted()), (left, false));
+            for _ in 0..2 {
+                counter.interrupt();
+                assert_eq!((counter.left(), counter.is_interrupted()), (left, true));
+            }
+            counter.take(u64::MAX);
+            counter.take(u64::MAX);
+            assert_eq!((counter.left(), counter.is_interrupted()), (-2, true), "of {budget}");
+        }
+        assert_eq!(counter.start(10), 10, "nothing is left of an interruption");
+        counter.take(3);
+        assert_eq!((counter.left(), counter.is_interrupted()), (7, false));
+    }
 }

@@ -10,26 +10,23 @@ mod labels;
 mod rewrite;
 
 pub(super) use counter::Counter;
-pub(super) use rewrite::rewrite;
+pub(super) use rewrite::{COUNTER, rewrite};
 use wasmtime::{AsContextMut, SharedMemory, Trap};
 
 use super::guest::{Guest, Stop, Watch};
 
 type Result<T, E = wasmtime::Error> = std::result::Result<T, E>;
 
-/// The export of a rewritten module that holds its counter.
-pub(super) const COUNTER: &str = "metering.counter";
-
 /// How a program ends at a count that finds the counter below zero. It may end so for reasons of its own, too.
 pub(super) const COUNTED_OUT: Trap = Trap::UnreachableCodeReached;
 
 /// The host's side of the fuel of one store.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(super) enum Meter {
     /// The store's own fuel.
     #[default]
     Wasmtime,
-    /// Of `budget` units the counter was given `granted`.
+    /// Of `budget` units the counter was given `granted`, which is less where it cannot count as far.
     Loops { counter: Counter, budget: u64, granted: u64 },
 }
 
@@ -46,7 +43,8 @@ impl Meter {
         }
     }
 
-    /// Why the program ended, when it was one of its counts that did.
+    /// Why the program ended, when it was one of its counts that did. One that ends by itself just when it is to be stopped,
+    /// or runs out of fuel just then, is taken for stopped.
     pub(super) fn stop(&self, watch: &Watch) -> Option<Stop> {
         match self {
             Self::Loops { counter, .. } if counter.is_interrupted() => watch.check().err(),

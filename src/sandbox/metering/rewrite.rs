@@ -15,21 +15,28 @@ use wasm_encoder::{
 };
 use wasmparser::{FunctionBody, Operator, Parser};
 
+use super::bulk;
 use super::calls::{Places, Plan, Shape, is_table_call};
 use super::labels::Labels;
-use super::{COUNTER, bulk};
 use crate::error::OrInternal;
 use crate::{Error, Result};
+
+/// The export of a rewritten module that holds its counter.
+pub(in super::super) const COUNTER: &str = "metering.counter";
 
 /// A module that computes what `wasm` does, and counts. Custom sections are dropped.
 ///
 /// # Errors
-/// A module with what cannot be counted: several memories or one of 64 bits, instructions that move tables or arrays at once.
+/// A module with what cannot be counted: instructions that move tables or arrays at once, code that runs before anything is
+/// granted, any memory but one of its own of 32 bits. It must have sections for types, functions and exports.
 pub(in super::super) fn rewrite(wasm: &[u8]) -> Result<Vec<u8>> {
     let doing = "making Python countable";
     let shape = Shape::of(wasm)?;
-    if shape.memories != 1 {
-        return Err(Error::internal("it has no memory, or several").context(doing));
+    if (shape.memories, shape.plain_memories) != (1, 1) {
+        return Err(Error::internal("it has not one memory of its own, of 32 bits").context(doing));
+    }
+    if shape.starts {
+        return Err(Error::internal("it has a start function").context(doing));
     }
     let plan = Plan::of(&shape)?;
     log::debug!(
@@ -44,8 +51,8 @@ pub(in super::super) fn rewrite(wasm: &[u8]) -> Result<Vec<u8>> {
         let function = rewriter.body(body, *places).map_err(|error| Error::internal(error).context(doing))?;
         rewriter.functions.push(function);
     }
-    for body in [bulk::fill(&rewriter.tick), bulk::copy(&rewriter.tick)] {
-        rewriter.functions.push((body, Vec::new()));
+    for function in [bulk::fill(&rewriter.tick), bulk::copy(&rewriter.tick)] {
+        rewriter.functions.push(function);
     }
     let mut module = Module::new();
     reencode::utils::parse_core_module(&mut rewriter, &mut module, Parser::new(0), wasm).or_internal(doing)?;

@@ -150,6 +150,7 @@ fn random_module(seed: u64) -> Option<Vec<u8>> {
         min_globals: 1,
         min_memories: 1,
         max_memory32_bytes: 4 << 20,
+        allow_start_export: false,
         max_instructions: 200,
         max_tables: 2,
         max_table_elements: 1000,
@@ -236,10 +237,7 @@ const TREE: &str = r#"
 
 /// The parts of a module that [`rewrite`] expects of every module, around some text.
 fn module(text: &str) -> String {
-    format!(
-        r#"(module (import "host" "nothing" (func)) (memory (export "memory") 64)
-            (global (export "unused") (mut i32) (i32.const 0)) {text})"#
-    )
+    format!(r#"(module (import "host" "nothing" (func)) (memory (export "memory") 64) {text})"#)
 }
 
 #[test]
@@ -354,6 +352,13 @@ fn what_is_counted_does_not_depend_on_the_budget() {
 }
 
 #[test]
+fn what_ends_by_itself_was_not_stopped() {
+    let mut machine = Machine::text(&module(r#"(func (export "abort") unreachable)"#), 100);
+    let error = machine.run("abort", &[]).unwrap_err();
+    assert_eq!((error.downcast_ref(), machine.stop(&error)), (Some(&COUNTED_OUT), None));
+}
+
+#[test]
 fn work_of_the_host_is_charged() {
     let mut machine = Machine::text(&module(TREE), 100_000);
     charge(&mut machine.store, 60_000).unwrap();
@@ -422,7 +427,7 @@ fn every_hint_names_the_branch_of_a_count() {
             _ => {}
         }
     }
-    assert_eq!(hints.len(), 1, "one function counts its entry");
+    assert_eq!(hints.len(), 3, "one function counts its entry, and two move memory");
     for function in hints {
         // The import comes first.
         let body = &bodies[function.func as usize - 1];
@@ -445,9 +450,14 @@ fn what_cannot_be_counted_is_refused_by_name() {
     for (text, why) in [
         (r#"(table 1 funcref) (func (table.fill (i32.const 0) (ref.null func) (i32.const 1)))"#, "table.fill"),
         (r#"(data "x") (func (memory.init 0 (i32.const 0) (i32.const 0) (i32.const 1)))"#, "memory.init"),
-        ("(memory 1) (func)", "several"),
+        ("(memory 1) (func)", "one memory"),
+        ("(func) (start 1)", "a start function"),
     ] {
         let error = rewrite(&wat::parse_str(module(&format!("{text} (export \"f\" (func 1))"))).unwrap()).unwrap_err();
         assert!(format!("{error:?}").contains(why), "{error:?}");
+    }
+    for text in ["(memory i64 1)", r#"(import "host" "memory" (memory 1))"#] {
+        let error = rewrite(&wat::parse_str(format!("(module {text} (func (export \"f\")))")).unwrap()).unwrap_err();
+        assert!(format!("{error:?}").contains("one memory"), "{error:?}");
     }
 }
