@@ -194,7 +194,8 @@ def display(*objects, include=None, exclude=None, raw=False, display_id=None, **
         else:
             data = bundle(value, _wire.DISPLAY, include, exclude)
         if data and not _wire.send(_wire.bundle("display", data, _wire.DISPLAY)):
-            raise RuntimeError("display: the host refused this object; print it instead")
+            raise RuntimeError("display: the host refused this object, for what one or all of them may take "
+                               "(--max-display, --max-displays); print it instead")
     if display_id:
         return DisplayHandle(None if display_id is True else display_id)
 

@@ -261,13 +261,24 @@ def _compiled(source, name):
     """The code of the cell's statements and of its last expression, each None where there is none."""
     global _flags
     tree = _parse(source, name)
-    last = tree.body.pop().value if tree.body and type(tree.body[-1]) is _Expr else None
+    last = None
+    if tree.body and type(tree.body[-1]) is _Expr and not _is_quiet(source, tree.body[-1]):
+        last = tree.body.pop().value
     body = compile(tree, name, "exec", _flags | _AWAIT, True)
     flags = _flags | body.co_flags & _FUTURE
     # Before anything runs: a mistake in the last expression is a mistake in the cell.
     last = None if last is None else compile(_Expression(last), name, "eval", flags | _AWAIT, True)
     _flags = flags
     return body if tree.body else None, last
+
+
+def _is_quiet(source, expression):
+    """Whether a semicolon comes after the last expression, which in a notebook says that its value is not to be shown."""
+    lines = str.split(source, "\n")
+    if expression.end_lineno > len(lines):
+        return False  # another text than this one was parsed
+    rest = str.encode(lines[expression.end_lineno - 1], "utf-8", "replace")[expression.end_col_offset:]
+    return bytes.startswith(bytes.lstrip(rest), b";")
 
 
 def _parse(source, name):

@@ -27,6 +27,14 @@ class Results(GuestCase):
                 frames = self.assertOk(source)
                 self.assertEqual([f["kind"] for f in frames], ["result"] if source == "print" else [])
 
+    def test_a_semicolon_after_it_shows_nothing(self):
+        for source in ("1;", "1 ; # quiet", "(1);", "x = 1; x;", "'é';", "'''a\nb''';", "%matplotlib inline\n1;"):
+            with self.subTest(source):
+                self.assertEqual(self.assertOk(source), [])
+        for source in ("1", "1 # ;", "';'", "x = 1; x", "(1)\n# ;", "[1,\n2] # ;"):
+            with self.subTest(source):
+                self.assertEqual([f["kind"] for f in self.assertOk(source)], ["result"])
+
     def test_underscore_is_the_latest_result_and_never_in_the_way(self):
         self.assertOk("6 * 7")
         self.assertEqual(self.result("_ + 1"), {"text/plain": "43"})

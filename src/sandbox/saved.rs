@@ -89,7 +89,9 @@ impl fmt::Display for Unreadable {
             Self::Version(version) => {
                 write!(f, "it has version {version} of the format, this program reads {}", MAGIC[15])
             }
-            Self::OtherImage => f.write_str("it was saved with another Python image"),
+            Self::OtherImage => {
+                f.write_str("it was saved with another Python image: by another version, or with another --metering")
+            }
             Self::Damaged(why) => write!(f, "it is damaged: {why}"),
             Self::TooLarge(what, bytes, allowed) => {
                 write!(f, "it holds {bytes} bytes of {what}, and {allowed} are allowed")
