@@ -93,7 +93,7 @@ def mean(which, ratios, sides, without):
     chosen = [[ratio for row, ratio in found.items() if row not in without] for found in ratios.values()]
     counts = ", ".join(str(len(some)) for some in chosen)
     means = [math.exp(math.fsum(map(math.log, some)) / max(len(some), 1)) for some in chosen]
-    cells = [""] * len(sides) + [f"**{mean:.2f}**" for mean in means]
+    cells = [""] * len(sides) + [f"**{ratio:.2f}**" for ratio in means]
     print(f"| geometric mean of {which} ({counts}) | " + " | ".join(cells) + " |")
 
 

@@ -164,12 +164,7 @@ mod tests {
 
     #[test]
     fn what_is_over_its_time_is_interrupted_and_nothing_else() {
-        let engine = engine::runner(Metering::Loops).unwrap();
-        let counter = || {
-            let memory = wasmtime::SharedMemory::new(&engine, wasmtime::MemoryType::shared(1, 1)).unwrap();
-            Counter::new(memory)
-        };
-        let counters = [counter(), counter(), counter(), counter()];
+        let counters = [(); 4].map(|()| Counter::spare());
         let now = Instant::now();
         let at = |deadline| Watch { deadline, ..Watch::default() };
         let cancelled = Watch::default();

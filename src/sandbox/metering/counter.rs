@@ -20,9 +20,16 @@ const TRIES: usize = 500;
 pub(in super::super) struct Counter(SharedMemory);
 
 impl Counter {
-    pub(in super::super) fn new(memory: SharedMemory) -> Self {
+    pub(super) fn new(memory: SharedMemory) -> Self {
         assert!(memory.data_size() >= size_of::<AtomicI64>(), "a memory of no page is not a counter");
         Self(memory)
+    }
+
+    /// One that no program has.
+    #[cfg(test)]
+    pub(in super::super) fn spare() -> Self {
+        let engine = super::super::engine::runner(crate::Metering::Loops).unwrap();
+        Self::new(SharedMemory::new(&engine, wasmtime::MemoryType::shared(1, 1)).unwrap())
     }
 
     /// From now on `budget` counts may be made, or as many as there can be; returned is which.
@@ -81,15 +88,11 @@ fn is_interrupted(number: i64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use wasmtime::MemoryType;
-
-    use super::super::super::engine;
     use super::*;
 
     #[test]
     fn what_was_left_is_told_whatever_came() {
-        let engine = engine::runner(crate::Metering::Loops).unwrap();
-        let counter = Counter::new(SharedMemory::new(&engine, MemoryType::shared(1, 1)).unwrap());
+        let counter = Counter::spare();
         for (budget, granted) in [(0, 0), (1, 1), (MOST, MOST), (u64::MAX, MOST)] {
             assert_eq!(counter.start(budget), granted);
             let left = granted.cast_signed();
