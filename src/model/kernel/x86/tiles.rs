@@ -1,0 +1,201 @@
+//! Several rows of activations times some columns, whose weights are unpacked once for all rows.
+
+use std::arch::x86_64::*;
+
+use super::blocks::{Block, Grid};
+use super::vector::Vector;
+use super::{Activations, BLOCK};
+use crate::model::kernel::activations::Row;
+
+/// Vectors of columns in a tile.
+const VECTORS: usize = 2;
+/// Columns of the widest tile.
+pub(super) const WIDEST: usize = VECTORS * 16;
+/// Blocks of a tile: with [`WIDEST`] columns its numbers fill two thirds of a level 1 cache of 48 KiB.
+const DEPTH: usize = 1024 / BLOCK;
+
+/// Columns of a tile.
+pub(super) const fn columns<V: Vector>() -> usize {
+    VECTORS * V::LANES
+}
+
+/// A part of some columns, unpacked. Only the first `VECTORS * V::LANES` columns are used.
+#[derive(Default)]
+struct Depth {
+    /// Four numbers of each column together, as the processor adds them up.
+    q: [[[u8; 4]; WIDEST]; BLOCK / 4],
+    scales: [[f32; WIDEST]; 2],
+    leasts: [f32; WIDEST],
+}
+
+/// What a thread needs to multiply, kept from one tile to the next.
+#[derive(Default)]
+pub(super) struct Tile {
+    depths: Vec<Depth>,
+    sums: Vec<[f32; WIDEST]>,
+}
+
+impl Tile {
+    /// Multiplies all rows of `activations` with some columns, whose weights `weights` gives, and hands each row's
+    /// products to `take`.
+    ///
+    /// # Safety
+    /// The processor has AVX2, F16C and what `V` asks for.
+    #[inline(always)]
+    pub unsafe fn multiply<'w, B: Block, V: Vector>(
+        &mut self,
+        columns: usize,
+        weights: impl Fn(usize) -> &'w [u8],
+        activations: &Activations,
+        mut take: impl FnMut(usize, &[f32]),
+    ) {
+        let rows = activations.rows();
+        self.sums.clear();
+        self.sums.resize(rows, [0.0; WIDEST]);
+        let blocks = weights(0).len() / B::BYTES * B::WEIGHTS / BLOCK;
+        for first in (0..blocks).step_by(DEPTH) {
+            let depth = DEPTH.min(blocks - first);
+            self.depths.resize_with(depth, Depth::default);
+            for column in 0..columns {
+                let weights = &weights(column)[first * BLOCK / B::WEIGHTS * B::BYTES..];
+                // SAFETY: as the caller promises.
+                unsafe { unpack::<B>(column, weights, &mut self.depths) };
+            }
+            let part = |row| activations.row(row).part(first, depth);
+            let mut row = 0;
+            while row < rows {
+                // As many rows as there are registers for.
+                // SAFETY: as the caller promises.
+                row += unsafe {
+                    match rows - row {
+                        4.. if V::LANES == 16 => self.add::<B, V, 4>(row, part),
+                        2.. => self.add::<B, V, 2>(row, part),
+                        _ => self.add::<B, V, 1>(row, part),
+                    }
+                };
+            }
+        }
+        for (row, sums) in self.sums.iter().enumerate() {
+            take(row, &sums[..columns]);
+        }
+    }
+
+    /// Adds the products of `ROWS` rows with the tile to their sums.
+    #[inline(always)]
+    unsafe fn add<'a, B: Block, V: Vector, const ROWS: usize>(
+        &mut self,
+        row: usize,
+        part: impl Fn(usize) -> Row<'a>,
+    ) -> usize {
+        let rows = std::array::from_fn(|i| part(row + i));
+        let sums = self.sums[row..].first_chunk_mut::<ROWS>().expect("as many rows as counted");
+        // SAFETY: as the caller promises.
+        unsafe { add_products::<B, V, ROWS>(&self.depths, &rows, sums) };
+        ROWS
+    }
+}
+
+/// Takes one column of the tile apart.
+#[inline(always)]
+unsafe fn unpack<B: Block>(column: usize, weights: &[u8], depths: &mut [Depth]) {
+    for (depths, block) in depths.chunks_mut(B::WEIGHTS / BLOCK).zip(weights.chunks_exact(B::BYTES)) {
+        unsafe {
+            B::numbers(block, |i, q| {
+                let mut bytes = [0; BLOCK];
+                _mm256_storeu_si256(bytes.as_mut_ptr().cast(), q);
+                for (to, four) in depths[i].q.iter_mut().zip(bytes.as_chunks::<4>().0) {
+                    to[column] = *four;
+                }
+            });
+            let Grid { scales, leasts } = B::grid(block);
+            for (i, depth) in depths.iter_mut().enumerate() {
+                depth.scales[0][column] = scales[2 * i];
+                if B::HALVES {
+                    depth.scales[1][column] = scales[2 * i + 1];
+                }
+                if B::LEAST {
+                    depth.leasts[column] = leasts[i];
+                }
+            }
+        }
+    }
+}
+
+/// Adds to `sums` the products of some rows with a tile.
+#[inline(always)]
+unsafe fn add_products<B: Block, V: Vector, const ROWS: usize>(
+    depths: &[Depth],
+    rows: &[Row<'_>; ROWS],
+    sums: &mut [[f32; WIDEST]; ROWS],
+) {
+    unsafe {
+        let at = |vector: usize| vector * V::LANES..(vector + 1) * V::LANES;
+        let mut totals: [[V::Floats; VECTORS]; ROWS] =
+            std::array::from_fn(|row| std::array::from_fn(|vector| V::load(&sums[row][at(vector)])));
+        for (i, depth) in depths.iter().enumerate() {
+            let halves = if B::HALVES { 2 } else { 1 };
+            let quads = BLOCK / 4 / halves;
+            let mut parts: [[Option<V::Floats>; VECTORS]; ROWS] = [[None; VECTORS]; ROWS];
+            for half in 0..halves {
+                let mut products: [[V::Ints; VECTORS]; ROWS] = std::array::from_fn(|row| {
+                    let [first, second] = rows[row].sums[i];
+                    let sum = if !B::HALVES { first + second } else if half == 0 { first } else { second };
+                    let start = match B::ZERO {
+                        0 => V::repeat::<0>(0),
+                        8 => V::repeat::<3>(-sum),
+                        16 => V::repeat::<4>(-sum),
+                        32 => V::repeat::<5>(-sum),
+                        _ => V::repeat::<7>(-sum),
+                    };
+                    [start; VECTORS]
+                });
+                for quad in half * quads..(half + 1) * quads {
+                    let q: [V::Ints; VECTORS] =
+                        std::array::from_fn(|vector| V::load_bytes(&depth.q[quad][at(vector)]));
+                    for row in 0..ROWS {
+                        let a = four(&rows[row].q[i], quad);
+                        for vector in 0..VECTORS {
+                            products[row][vector] = if B::ZERO == 128 {
+                                V::add_products::<true>(products[row][vector], q[vector], a)
+                            } else {
+                                V::add_products::<false>(products[row][vector], q[vector], a)
+                            };
+                        }
+                    }
+                }
+                for vector in 0..VECTORS {
+                    let scale = V::load(&depth.scales[half][at(vector)]);
+                    for row in 0..ROWS {
+                        let products = V::to_floats(products[row][vector]);
+                        parts[row][vector] = Some(match parts[row][vector] {
+                            None => V::times(products, scale),
+                            Some(part) => V::times_plus(products, scale, part),
+                        });
+                    }
+                }
+            }
+            for vector in 0..VECTORS {
+                for row in 0..ROWS {
+                    if let Some(part) = parts[row][vector] {
+                        totals[row][vector] = V::one_times_plus(rows[row].scales[i], part, totals[row][vector]);
+                    }
+                    if B::LEAST {
+                        let least = V::load(&depth.leasts[at(vector)]);
+                        totals[row][vector] = V::one_times_plus(-rows[row].totals[i], least, totals[row][vector]);
+                    }
+                }
+            }
+        }
+        for row in 0..ROWS {
+            for vector in 0..VECTORS {
+                V::store(totals[row][vector], &mut sums[row][at(vector)]);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn four(q: &[i8; BLOCK], quad: usize) -> i32 {
+    let at = 4 * quad;
+    i32::from_le_bytes([q[at] as u8, q[at + 1] as u8, q[at + 2] as u8, q[at + 3] as u8])
+}
