@@ -4,11 +4,11 @@
 //! As in llama.cpp, and in `MatMulNBits` at accuracy level 4, activations are rounded to 8 bits, here in blocks of 32
 //! with a scale each, and multiplied as whole numbers. The weights are exactly those of the file.
 //!
-//! A few rows of activations are multiplied by dots, which read each weight once and unpack it in registers. Of more
-//! rows, tiles of some columns are unpacked once and multiplied with all rows.
+//! One row of activations is multiplied by dots, which read each weight once and unpack it in registers. For more rows,
+//! tiles of some columns are unpacked once and multiplied with all of them.
 //!
-//! This room knows neither files nor ONNX Runtime. Its instructions are those of x86-64 with AVX2, or with AVX-512 and
-//! VNNI. Where there is neither, models are built for `MatMulNBits` instead.
+//! This room knows neither files nor ONNX Runtime. Its instructions are those of x86-64 from AVX2 on. Elsewhere models are
+//! built for `MatMulNBits` instead.
 
 mod activations;
 mod output;
@@ -106,3 +106,6 @@ impl Kernel {
         tasks
     }
 }
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests;

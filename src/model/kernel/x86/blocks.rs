@@ -43,8 +43,9 @@ pub(super) struct Grid {
 pub(super) struct Small<const FIFTH: bool, const LEAST: bool>;
 
 impl<const FIFTH: bool, const LEAST: bool> Small<FIFTH, LEAST> {
-    const FIFTHS: usize = if LEAST { 4 } else { 2 };
-    const PACKED: usize = Self::FIFTHS + if FIFTH { 4 } else { 0 };
+    /// Where in a block the fifth bits begin, and the others.
+    pub const FIFTHS: usize = if LEAST { 4 } else { 2 };
+    pub const PACKED: usize = Self::FIFTHS + if FIFTH { 4 } else { 0 };
 }
 
 impl<const FIFTH: bool, const LEAST: bool> Block for Small<FIFTH, LEAST> {

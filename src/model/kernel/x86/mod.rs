@@ -1,4 +1,4 @@
-//! The products on x86-64: AVX2, or AVX-512 with VNNI.
+//! The products on x86-64: with AVX2, or with AVX-512 and its VNNI and VBMI.
 //!
 //! What follows is generic over the kind of blocks and over the vectors, and every function of it is inlined into one
 //! of the few here that say which instructions they need. A [`Kernel`] exists only where those are there.
@@ -7,6 +7,7 @@
 
 mod blocks;
 mod dots;
+mod dots512;
 mod round;
 mod tiles;
 mod vector;
@@ -14,14 +15,15 @@ mod vector;
 use std::sync::{Mutex, PoisonError};
 
 use self::blocks::{Eight, Large, Six, Small};
-use self::dots::Dot;
+use self::dots512::Dot512;
 use self::tiles::Tile;
 use self::vector::{Avx2, Avx512, Vector};
+use super::activations::Row;
 use super::output::Output;
 use super::{Activations, BLOCK, Task, TensorType};
 
 /// Rows of activations from which on unpacking a tile for all of them costs less than unpacking for each.
-const MANY: usize = 3;
+const MANY: usize = 2;
 
 const WITHIN: &str = "a task's rows are within the matrix";
 
@@ -54,7 +56,8 @@ impl Kernel {
             && is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512vl")
-            && is_x86_feature_detected!("avx512vnni");
+            && is_x86_feature_detected!("avx512vnni")
+            && is_x86_feature_detected!("avx512vbmi");
         let all = [(avx2, Self(Level::Avx2)), (avx512, Self(Level::Avx512))];
         all.into_iter().filter_map(|(has, kernel)| has.then_some(kernel)).collect()
     }
@@ -100,11 +103,14 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn with<B: Dot>(&self) {
+    fn with<B: Dot512>(&self) {
         let locked = || self.workspace.0.lock().unwrap_or_else(PoisonError::into_inner);
         if self.activations.rows() < MANY {
-            // SAFETY: a kernel exists only where AVX2 is.
-            return unsafe { dots_avx2::<B>(self) };
+            // SAFETY: the kernel says which instructions there are.
+            return match self.kernel.0 {
+                Level::Avx2 => unsafe { dots_avx2::<B>(self) },
+                Level::Avx512 => unsafe { dots_avx512::<B>(self) },
+            };
         }
         let mut tile = locked().pop().unwrap_or_default();
         // SAFETY: the kernel says which instructions there are.
@@ -116,7 +122,20 @@ impl Work<'_> {
     }
 
     #[inline(always)]
-    unsafe fn tiles<B: Dot, V: Vector>(&self, tile: &mut Tile) {
+    fn dots(&self, dot: impl Fn(&[u8], Row<'_>) -> f32) {
+        let Task { matrix, first, column, rows } = *self.task;
+        for i in 0..rows {
+            let weights = matrix.weights_of(first + i).expect(WITHIN);
+            for row in 0..self.activations.rows() {
+                let product = dot(weights, self.activations.row(row));
+                // SAFETY: each task has columns of its own.
+                unsafe { self.out.put(row, column + i, &[product]) };
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn tiles<B: Dot512, V: Vector>(&self, tile: &mut Tile) {
         let Task { matrix, first, column, rows } = *self.task;
         // SAFETY: the caller has the instructions; each task has columns of its own.
         unsafe {
@@ -128,25 +147,25 @@ impl Work<'_> {
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]
-fn dots_avx2<B: Dot>(work: &Work<'_>) {
-    let Task { matrix, first, column, rows } = *work.task;
-    for i in 0..rows {
-        let weights = matrix.weights_of(first + i).expect(WITHIN);
-        for row in 0..work.activations.rows() {
-            // SAFETY: this function has the instructions; each task has columns of its own.
-            unsafe { work.out.put(row, column + i, &[B::dot(weights, work.activations.row(row))]) };
-        }
-    }
+fn dots_avx2<B: Dot512>(work: &Work<'_>) {
+    // SAFETY: this function has the instructions.
+    work.dots(|weights, a| unsafe { B::dot(weights, a) });
+}
+
+#[target_feature(enable = "avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512vnni,avx512vbmi")]
+fn dots_avx512<B: Dot512>(work: &Work<'_>) {
+    // SAFETY: this function has the instructions.
+    work.dots(|weights, a| unsafe { B::dot_512(weights, a) });
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]
-fn tiles_avx2<B: Dot>(work: &Work<'_>, tile: &mut Tile) {
+fn tiles_avx2<B: Dot512>(work: &Work<'_>, tile: &mut Tile) {
     // SAFETY: this function has the instructions.
     unsafe { work.tiles::<B, Avx2>(tile) }
 }
 
-#[target_feature(enable = "avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512vnni")]
-fn tiles_avx512<B: Dot>(work: &Work<'_>, tile: &mut Tile) {
+#[target_feature(enable = "avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512vnni,avx512vbmi")]
+fn tiles_avx512<B: Dot512>(work: &Work<'_>, tile: &mut Tile) {
     // SAFETY: this function has the instructions.
     unsafe { work.tiles::<B, Avx512>(tile) }
 }

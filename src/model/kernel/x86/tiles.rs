@@ -7,6 +7,8 @@ use super::vector::Vector;
 use super::{Activations, BLOCK};
 use crate::model::kernel::activations::Row;
 
+/// Columns that are unpacked together.
+const EIGHT: usize = 8;
 /// Vectors of columns in a tile.
 const VECTORS: usize = 2;
 /// Columns of the widest tile.
@@ -50,16 +52,19 @@ impl Tile {
         mut take: impl FnMut(usize, &[f32]),
     ) {
         let rows = activations.rows();
+        self.depths.resize_with(DEPTH, Depth::default);
         self.sums.clear();
         self.sums.resize(rows, [0.0; WIDEST]);
         let blocks = weights(0).len() / B::BYTES * B::WEIGHTS / BLOCK;
         for first in (0..blocks).step_by(DEPTH) {
             let depth = DEPTH.min(blocks - first);
-            self.depths.resize_with(depth, Depth::default);
-            for column in 0..columns {
-                let weights = &weights(column)[first * BLOCK / B::WEIGHTS * B::BYTES..];
+            for column in (0..columns).step_by(EIGHT) {
+                // Columns that are too many are the last one once more.
+                let weights: [&[u8]; EIGHT] = std::array::from_fn(|i| {
+                    &weights((column + i).min(columns - 1))[first * BLOCK / B::WEIGHTS * B::BYTES..]
+                });
                 // SAFETY: as the caller promises.
-                unsafe { unpack::<B>(column, weights, &mut self.depths) };
+                unsafe { unpack::<B>(column, weights, &mut self.depths[..depth]) };
             }
             let part = |row| activations.row(row).part(first, depth);
             let mut row = 0;
@@ -68,9 +73,9 @@ impl Tile {
                 // SAFETY: as the caller promises.
                 row += unsafe {
                     match rows - row {
-                        4.. if V::LANES == 16 => self.add::<B, V, 4>(row, part),
-                        2.. => self.add::<B, V, 2>(row, part),
-                        _ => self.add::<B, V, 1>(row, part),
+                        4.. if V::LANES == 16 => self.add::<B, V, 4>(row, depth, part),
+                        2.. => self.add::<B, V, 2>(row, depth, part),
+                        _ => self.add::<B, V, 1>(row, depth, part),
                     }
                 };
             }
@@ -85,39 +90,65 @@ impl Tile {
     unsafe fn add<'a, B: Block, V: Vector, const ROWS: usize>(
         &mut self,
         row: usize,
+        depth: usize,
         part: impl Fn(usize) -> Row<'a>,
     ) -> usize {
         let rows = std::array::from_fn(|i| part(row + i));
         let sums = self.sums[row..].first_chunk_mut::<ROWS>().expect("as many rows as counted");
         // SAFETY: as the caller promises.
-        unsafe { add_products::<B, V, ROWS>(&self.depths, &rows, sums) };
+        unsafe { add_products::<B, V, ROWS>(&self.depths[..depth], &rows, sums) };
         ROWS
     }
 }
 
-/// Takes one column of the tile apart.
+/// Takes eight columns of the tile apart.
 #[inline(always)]
-unsafe fn unpack<B: Block>(column: usize, weights: &[u8], depths: &mut [Depth]) {
-    for (depths, block) in depths.chunks_mut(B::WEIGHTS / BLOCK).zip(weights.chunks_exact(B::BYTES)) {
+unsafe fn unpack<B: Block>(column: usize, weights: [&[u8]; EIGHT], depths: &mut [Depth]) {
+    for (at, depths) in depths.chunks_mut(B::WEIGHTS / BLOCK).enumerate() {
         unsafe {
-            B::numbers(block, |i, q| {
-                let mut bytes = [0; BLOCK];
-                _mm256_storeu_si256(bytes.as_mut_ptr().cast(), q);
-                for (to, four) in depths[i].q.iter_mut().zip(bytes.as_chunks::<4>().0) {
-                    to[column] = *four;
+            let mut q = [[_mm256_setzero_si256(); EIGHT]; 256 / BLOCK];
+            for (i, weights) in weights.iter().enumerate() {
+                let block = &weights[at * B::BYTES..][..B::BYTES];
+                B::numbers(block, |depth, numbers| q[depth][i] = numbers);
+                let Grid { scales, leasts } = B::grid(block);
+                for (depth, to) in depths.iter_mut().enumerate() {
+                    to.scales[0][column + i] = scales[2 * depth];
+                    if B::HALVES {
+                        to.scales[1][column + i] = scales[2 * depth + 1];
+                    }
+                    if B::LEAST {
+                        to.leasts[column + i] = leasts[depth];
+                    }
                 }
-            });
-            let Grid { scales, leasts } = B::grid(block);
-            for (i, depth) in depths.iter_mut().enumerate() {
-                depth.scales[0][column] = scales[2 * i];
-                if B::HALVES {
-                    depth.scales[1][column] = scales[2 * i + 1];
-                }
-                if B::LEAST {
-                    depth.leasts[column] = leasts[i];
+            }
+            for (to, q) in depths.iter_mut().zip(q) {
+                for (to, fours) in to.q.iter_mut().zip(transposed(q)) {
+                    _mm256_storeu_si256(to[column..][..EIGHT].as_mut_ptr().cast(), fours);
                 }
             }
         }
+    }
+}
+
+/// From eight rows of eight times four bytes to eight columns of them.
+#[inline(always)]
+unsafe fn transposed(rows: [__m256i; EIGHT]) -> [__m256i; EIGHT] {
+    unsafe {
+        let [a, b, c, d, e, f, g, h] = rows;
+        let pairs = |a, b| [_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b)];
+        let fours = |[a, b]: [__m256i; 2], [c, d]: [__m256i; 2]| {
+            [
+                _mm256_unpacklo_epi64(a, c),
+                _mm256_unpackhi_epi64(a, c),
+                _mm256_unpacklo_epi64(b, d),
+                _mm256_unpackhi_epi64(b, d),
+            ]
+        };
+        let (first, second) = (fours(pairs(a, b), pairs(c, d)), fours(pairs(e, f), pairs(g, h)));
+        std::array::from_fn(|i| match i < 4 {
+            true => _mm256_permute2x128_si256::<0x20>(first[i], second[i]),
+            false => _mm256_permute2x128_si256::<0x31>(first[i - 4], second[i - 4]),
+        })
     }
 }
 
