@@ -119,3 +119,65 @@ pub(super) fn is_time_to_tell(cache: &Cache) -> bool {
     notes.write(NOTE, &today);
     !told
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GIB: u64 = 1 << 30;
+
+    fn suited(cores: usize, memory: Option<u64>, disk: Option<u64>) -> (&'static str, String) {
+        let room = |known: &Known| known.download() * 2;
+        let Suggestion { known, why } = Machine { cores, memory, disk }.suggest(room);
+        (known.name, why)
+    }
+
+    #[test]
+    fn the_machine_decides_which_model_suits() {
+        for (cores, memory, disk, name) in [
+            (4, Some(8 * GIB), Some(100 * GIB), "qwen2.5-coder-1.5b"),
+            (64, None, None, "qwen2.5-coder-1.5b"),
+            (3, Some(64 * GIB), Some(100 * GIB), "qwen2.5-coder-0.5b"),
+            (4, Some(8 * GIB - 1), Some(100 * GIB), "qwen2.5-coder-0.5b"),
+            (4, Some(8 * GIB), Some(2 * GIB), "qwen2.5-coder-0.5b"),
+            (1, Some(GIB), Some(GIB), "qwen2.5-coder-0.5b"),
+            (4, Some(8 * GIB), Some(GIB / 2), "smollm2-135m"),
+            (4, Some(GIB / 2), Some(100 * GIB), "smollm2-135m"),
+        ] {
+            let (suited, why) = suited(cores, memory, disk);
+            assert_eq!(suited, name, "{cores} {memory:?} {disk:?}: {why}");
+        }
+    }
+
+    #[test]
+    fn the_reason_is_said_with_its_numbers() {
+        let (_, why) = suited(1, Some(4 * GIB), None);
+        assert_eq!(why, "this machine has 1 core and 4295 MB of free memory");
+        assert_eq!(suited(2, None, None).1, "this machine has 2 cores");
+        let (_, why) = suited(2, Some(1), Some(1));
+        assert_eq!(why, "qwen2.5-coder-0.5b needs 737 MB of free memory and 955 MB of free disk, which are not there");
+        let line = Suggestion { known: Known::MIDDLE, why: "so".into() }.line();
+        assert_eq!(line, "fetching the model qwen2.5-coder-0.5b (478 MB): so; --model names another");
+    }
+
+    #[test]
+    fn the_small_model_is_told_once_a_day() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::open(&folder.path().join("cache")).unwrap();
+        assert!(is_time_to_tell(&cache) && !is_time_to_tell(&cache));
+        Notes::of(cache.path()).write(NOTE, &0_u64);
+        assert!(is_time_to_tell(&cache), "another day");
+    }
+
+    #[test]
+    fn nothing_is_suggested_to_who_names_a_model_or_has_no_network() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache_dir = Some(folder.path().join("cache"));
+        let mut config = Config::resolve(crate::Overrides { cache_dir, ..Default::default() }).unwrap();
+        (config.model, config.base_url, config.offline) = (None, None, false);
+        let is_suggested = |config: &Config| to_fetch(config, true).unwrap().is_some();
+        assert!(!is_suggested(&Config { model: Some("x".into()), ..config.clone() }));
+        assert!(!is_suggested(&Config { base_url: Some("http://x".into()), ..config.clone() }));
+        assert!(!is_suggested(&Config { offline: true, ..config }));
+    }
+}

