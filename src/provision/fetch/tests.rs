@@ -144,6 +144,10 @@ fn the_telling_line_of_pip_is_in_the_error() {
             "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.\n  Expected\n".into(),
             "pinned hash",
         ),
+        (
+            "ERROR: Exception:\nTraceback (most recent call last):\n  x\nReadTimeoutError: timed out\n".into(),
+            "timed out",
+        ),
         (String::new(), "no message"),
     ];
     for (log, telling) in cases {

