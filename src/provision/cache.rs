@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use super::{platform, seal};
+use super::{megabytes, platform, seal};
 use crate::error::OrInternal;
 use crate::{Cancel, Error, Progress, Result, Step};
 
@@ -20,6 +20,10 @@ const LOCKS: &str = "locks";
 const STAGING: &str = "staging";
 /// How long a waiting process takes to notice that the lock is free; a cancel it notices at once.
 const LOCK_POLL: Duration = Duration::from_millis(100);
+/// A disk with less than this is one on which a write has just failed.
+const FULL: u64 = 1 << 20;
+const MAKE_ROOM: &str = "make room there, or set SLM_CODE_INTERPRETER_CACHE_DIR to a folder on a larger disk; \
+                         what was fetched whole is kept, and the next start goes on from there";
 /// Tells backup programs that everything here can be had again.
 const CACHEDIR_TAG: &str =
     "Signature: 8a477f597d28d172789f06886806bc55\n# Made by slm-code-interpreter; safe to delete.\n";
@@ -141,12 +145,63 @@ impl Cache {
                 self.remove(kind, key)?;
             }
         }
-        self.sweep(&staging_prefix(kind, key))?;
+        self.sweep(&staging_prefix(kind, key));
         self.sweep_abandoned();
         let staging = self.staging(&staging_prefix(kind, key))?;
         cancel.check()?;
-        build(staging.path())?;
-        self.finish(staging, kind, key, cancel)
+        build(staging.path())
+            .and_then(|()| self.finish(&staging, kind, key, cancel))
+            // Before the staging folder goes, and with it what filled the disk.
+            .map_err(|error| self.told_if_full(error, what))
+            .map(|folder| {
+                let _ = staging.keep();
+                folder
+            })
+    }
+
+    /// Bytes that can still be written to it, where that is known.
+    pub(crate) fn room(&self) -> Option<u64> {
+        // A cache that is yet to be made will be on the file system of the folder above it.
+        self.root.ancestors().find(|folder| folder.exists()).and_then(platform::room)
+    }
+
+    /// Refuses to begin `what` if its bytes cannot fit.
+    ///
+    /// # Errors
+    /// Full.
+    pub(crate) fn check_room(&self, bytes: u64, what: &str) -> Result<()> {
+        match self.room() {
+            Some(free) if free < bytes => Err(Error::full(format!(
+                "{what} needs {} of free disk at {}, and there are {}",
+                megabytes(bytes),
+                self.root.display(),
+                megabytes(free)
+            ))
+            .advise(MAKE_ROOM)),
+            _ => Ok(()),
+        }
+    }
+
+    fn told_if_full(&self, error: Error, what: &str) -> Error {
+        let is_full = error.is_full() || (!error.is_cancelled() && self.room().is_some_and(|free| free < FULL));
+        match is_full {
+            true if error.is_full() && error.advice().is_some() => error,
+            true => Error::full(format!("the disk of {} is full ({error})", self.root.display()))
+                .context(what)
+                .advise(MAKE_ROOM),
+            false => error,
+        }
+    }
+
+    /// Removes the folder if it is there and nobody is building it.
+    pub(crate) fn discard(&self, kind: &str, key: &str) -> Result<()> {
+        if self.look_only || self.place(kind, key).symlink_metadata().is_err() {
+            return Ok(());
+        }
+        match self.try_lock(kind, key)? {
+            Some(_lock) => self.remove(kind, key),
+            None => Ok(()),
+        }
     }
 
     /// Removes every finished folder that `keep` does not claim and nobody is building, and what dead builders left. Says
@@ -199,7 +254,7 @@ impl Cache {
     }
 
     /// Seals what was built and moves it into place.
-    fn finish(&self, staging: TempDir, kind: &str, key: &str, cancel: &Cancel) -> Result<Folder> {
+    fn finish(&self, staging: &TempDir, kind: &str, key: &str, cancel: &Cancel) -> Result<Folder> {
         let above = self.root.join(kind);
         let failed = || format!("moving {kind}/{key} into the cache");
         own_folder(&above).or_internal(failed())?;
@@ -210,7 +265,6 @@ impl Cache {
             .or_internal(failed())?;
         let place = self.place(kind, key);
         fs::rename(staging.path(), &place).or_internal(failed())?;
-        let _ = staging.keep();
         platform::sync_folder(&above).or_internal(failed())?;
         Ok(Folder { path: place, bytes })
     }
@@ -233,15 +287,17 @@ impl Cache {
         grave.close().or_internal(failed())
     }
 
-    /// Removes what earlier builders of one folder left; the caller holds its lock, so none of them is alive.
-    fn sweep(&self, prefix: &str) -> Result<()> {
+    /// Removes what earlier builders of one folder left; the caller holds its lock, so none of them is alive. A pip that one
+    /// of them started may be, and still write there: what it keeps is removed another time.
+    fn sweep(&self, prefix: &str) {
         let staging = self.root.join(STAGING);
-        for name in names_in(&staging).or_internal("reading the cache")? {
-            if name.starts_with(prefix) {
-                fs::remove_dir_all(staging.join(&name)).or_internal("removing what an earlier attempt left")?;
+        for name in names_in(&staging).unwrap_or_default() {
+            if name.starts_with(prefix)
+                && let Err(error) = fs::remove_dir_all(staging.join(&name))
+            {
+                log::debug!("{name}: {error}");
             }
         }
-        Ok(())
     }
 
     /// The same for all folders whose lock is free. Failing is no harm: nothing ever reads them.
