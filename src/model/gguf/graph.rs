@@ -2,8 +2,8 @@
 
 use super::Weights;
 use super::proto::{
-    ATTRIBUTE_FLOAT, ATTRIBUTE_INT, ATTRIBUTE_INTS, Attribute, Dimension, EXTERNAL, Entry, Extent, FLOAT, Graph, INT32, INT64, Model,
-    Node, OperatorSet, Port, Shape, Tensor, TensorType, Type, UINT8,
+    ATTRIBUTE_FLOAT, ATTRIBUTE_INT, ATTRIBUTE_INTS, Attribute, Dimension, EXTERNAL, Entry, Extent, FLOAT, Graph, INT32,
+    INT64, Model, Node, OperatorSet, Port, Shape, Tensor, TensorType, Type, UINT8,
 };
 use super::weights::{DataFile, Part};
 use crate::model::built::{DATA_FILE, stored};

@@ -28,6 +28,9 @@ use super::row_order::RowOrder;
 /// Bytes of weights that a thread multiplies before it asks for more.
 const BYTES_A_TASK: usize = 64 << 10;
 
+/// Tasks that the tiles of a matrix make at least, if there are so many.
+const LEAST_TASKS: usize = 16;
+
 /// A matrix as a file holds it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Matrix<'a> {
@@ -94,7 +97,8 @@ impl Kernel {
             assert!(takes(matrix.kind, matrix.row_len) && matrix.row_len % BLOCK == 0, "{:?}", matrix.kind);
             assert_eq!(Some(matrix.weights.len()), matrix.kind.bytes(matrix.rows * matrix.row_len));
             let step = match self.columns_of_tiles(rows) {
-                Some(columns) => columns,
+                // Several at a time, since one brings the next nearer, but enough for all threads.
+                Some(columns) => (matrix.rows / columns / LEAST_TASKS).clamp(1, 8) * columns,
                 None => (BYTES_A_TASK * matrix.rows).div_ceil(matrix.weights.len()),
             };
             for first in (0..matrix.rows).step_by(step) {

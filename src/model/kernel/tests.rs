@@ -168,8 +168,7 @@ fn the_widest_weights_and_activations_do_not_overflow() {
 fn what_is_no_number_stays_none() {
     let mut rng = ChaCha8Rng::seed_from_u64(2);
     let weights = weights(TensorType::Q4K, 4, 256, &mut rng);
-    let matrix =
-        Matrix { kind: TensorType::Q4K, rows: 4, row_len: 256, weights: &weights, order: RowOrder::Stored };
+    let matrix = Matrix { kind: TensorType::Q4K, rows: 4, row_len: 256, weights: &weights, order: RowOrder::Stored };
     for kernel in Kernel::all() {
         for given in [1, 4] {
             let mut values = vec![0.5; given * 256];

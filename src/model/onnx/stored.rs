@@ -68,7 +68,8 @@ impl Places {
     fn read(shared: &Arc<Shared>, node: &KernelContext<'_>) -> ort::Result<Self> {
         let wrong = |what: &str| ort::Error::new(format!("a node's `{what}` does not fit the weights' file"));
         let list = |name: &str| node.get::<Vec<i64>>(name).ok_or_else(|| wrong(name));
-        let row_len = node.get::<i64>(ROW_LEN).and_then(|len| usize::try_from(len).ok()).ok_or_else(|| wrong(ROW_LEN))?;
+        let row_len =
+            node.get::<i64>(ROW_LEN).and_then(|len| usize::try_from(len).ok()).ok_or_else(|| wrong(ROW_LEN))?;
         let (kinds, heights, starts, heads) = (list(KINDS)?, list(HEIGHTS)?, list(STARTS)?, list(HEADS)?);
         let mut all = Vec::new();
         for (((kind, rows), start), head) in kinds.into_iter().zip(heights).zip(starts).zip(heads) {
@@ -76,7 +77,8 @@ impl Places {
             let (rows, start, head_dim) = (number(rows, HEIGHTS)?, number(start, STARTS)?, number(head, HEADS)?);
             let kind = u32::try_from(kind).ok().and_then(|code| TensorType::from_code(code, "").ok());
             let kind = kind.filter(|&kind| kernel::takes(kind, row_len) && rows > 0).ok_or_else(|| wrong(KINDS))?;
-            let len = rows.checked_mul(row_len).and_then(|weights| kind.bytes(weights)).ok_or_else(|| wrong(HEIGHTS))?;
+            let len =
+                rows.checked_mul(row_len).and_then(|weights| kind.bytes(weights)).ok_or_else(|| wrong(HEIGHTS))?;
             if start.checked_add(len).is_none_or(|end| end > shared.file.len()) {
                 return Err(wrong(STARTS));
             }

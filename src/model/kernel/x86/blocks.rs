@@ -184,12 +184,8 @@ impl Block for Six {
             for group in 0..2 {
                 let packed = [load_32(&block[64 * group..]), load_32(&block[64 * group + 32..])];
                 let high = load_32(&block[128 + 32 * group..]);
-                let highs = [
-                    _mm256_slli_epi16::<4>(high),
-                    _mm256_slli_epi16::<2>(high),
-                    high,
-                    _mm256_srli_epi16::<2>(high),
-                ];
+                let highs =
+                    [_mm256_slli_epi16::<4>(high), _mm256_slli_epi16::<2>(high), high, _mm256_srli_epi16::<2>(high)];
                 for (i, high) in highs.into_iter().enumerate() {
                     let packed = if i < 2 { packed[i] } else { _mm256_srli_epi16::<4>(packed[i - 2]) };
                     let q = _mm256_or_si256(_mm256_and_si256(packed, nibble), _mm256_and_si256(high, upper));

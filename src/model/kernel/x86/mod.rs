@@ -3,7 +3,10 @@
 //! What follows is generic over the kind of blocks and over the vectors, and every function of it is inlined into one
 //! of the few here that say which instructions they need. A [`Kernel`] exists only where those are there.
 
-#![expect(unsafe_code, reason = "vector instructions: of a processor that has them, on slices whose length was checked")]
+#![expect(
+    unsafe_code,
+    reason = "vector instructions: of a processor that has them, on slices whose length was checked"
+)]
 
 mod blocks;
 mod dots;
@@ -49,9 +52,8 @@ impl Kernel {
 
     /// Whatever this processor can do, the best last.
     pub(super) fn all() -> Vec<Self> {
-        let avx2 = is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("fma")
-            && is_x86_feature_detected!("f16c");
+        let avx2 =
+            is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c");
         let avx512 = avx2
             && is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
@@ -137,11 +139,15 @@ impl Work<'_> {
     #[inline(always)]
     unsafe fn tiles<B: Dot512, V: Vector>(&self, tile: &mut Tile) {
         let Task { matrix, first, column, rows } = *self.task;
-        // SAFETY: the caller has the instructions; each task has columns of its own.
-        unsafe {
-            tile.multiply::<B, V>(rows, |row| matrix.weights_of(first + row).expect(WITHIN), self.activations, |row, products| {
-                self.out.put(row, column, products);
-            });
+        for start in (0..rows).step_by(tiles::columns::<V>()) {
+            let columns = tiles::columns::<V>().min(rows - start);
+            let weights = |row| matrix.weights_of(first + start + row);
+            // SAFETY: the caller has the instructions; each task has columns of its own.
+            unsafe {
+                tile.multiply::<B, V>(columns, weights, self.activations, |row, products| {
+                    self.out.put(row, column + start, products);
+                });
+            }
         }
     }
 }

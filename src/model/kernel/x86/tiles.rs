@@ -1,6 +1,7 @@
 //! Several rows of activations times some columns, whose weights are unpacked once for all rows.
 
 use std::arch::x86_64::*;
+use std::ops::Range;
 
 use super::blocks::{Block, Grid};
 use super::vector::Vector;
@@ -39,7 +40,7 @@ pub(super) struct Tile {
 
 impl Tile {
     /// Multiplies all rows of `activations` with some columns, whose weights `weights` gives, and hands each row's
-    /// products to `take`.
+    /// products to `take`. What follows these columns, as far as there is any, is likely to be multiplied next.
     ///
     /// # Safety
     /// The processor has AVX2, F16C and what `V` asks for.
@@ -47,7 +48,7 @@ impl Tile {
     pub unsafe fn multiply<'w, B: Block, V: Vector>(
         &mut self,
         columns: usize,
-        weights: impl Fn(usize) -> &'w [u8],
+        weights: impl Fn(usize) -> Option<&'w [u8]>,
         activations: &Activations,
         mut take: impl FnMut(usize, &[f32]),
     ) {
@@ -55,16 +56,32 @@ impl Tile {
         self.depths.resize_with(DEPTH, Depth::default);
         self.sums.clear();
         self.sums.resize(rows, [0.0; WIDEST]);
-        let blocks = weights(0).len() / B::BYTES * B::WEIGHTS / BLOCK;
+        let blocks = weights(0).map_or(0, |weights| weights.len() / B::BYTES * B::WEIGHTS / BLOCK);
+        let bytes = |first: usize| {
+            first * BLOCK / B::WEIGHTS * B::BYTES..(first + DEPTH).min(blocks) * BLOCK / B::WEIGHTS * B::BYTES
+        };
+        let ahead = |columns: Range<usize>, first: usize| {
+            for weights in columns.filter_map(&weights) {
+                // SAFETY: as the caller promises.
+                unsafe { prefetch(&weights[bytes(first)]) };
+            }
+        };
+        ahead(0..columns, 0);
         for first in (0..blocks).step_by(DEPTH) {
             let depth = DEPTH.min(blocks - first);
             for column in (0..columns).step_by(EIGHT) {
                 // Columns that are too many are the last one once more.
                 let weights: [&[u8]; EIGHT] = std::array::from_fn(|i| {
-                    &weights((column + i).min(columns - 1))[first * BLOCK / B::WEIGHTS * B::BYTES..]
+                    let weights = weights((column + i).min(columns - 1));
+                    &weights.unwrap_or_default()[bytes(first)]
                 });
                 // SAFETY: as the caller promises.
                 unsafe { unpack::<B>(column, weights, &mut self.depths[..depth]) };
+            }
+            // While these are multiplied the next ones come.
+            match first + DEPTH < blocks {
+                true => ahead(0..columns, first + DEPTH),
+                false => ahead(columns..2 * columns, 0),
             }
             let part = |row| activations.row(row).part(first, depth);
             let mut row = 0;
@@ -130,6 +147,16 @@ unsafe fn unpack<B: Block>(column: usize, weights: [&[u8]; EIGHT], depths: &mut 
     }
 }
 
+/// Brings bytes near before they are needed: rows that are taken apart together lie too far from each other for the
+/// processor to see where it goes on.
+#[inline(always)]
+unsafe fn prefetch(bytes: &[u8]) {
+    for line in bytes.chunks(64) {
+        // SAFETY: the caller has the instruction, and it reads nothing that could be seen.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+    }
+}
+
 /// From eight rows of eight times four bytes to eight columns of them.
 #[inline(always)]
 unsafe fn transposed(rows: [__m256i; EIGHT]) -> [__m256i; EIGHT] {
@@ -170,7 +197,13 @@ unsafe fn add_products<B: Block, V: Vector, const ROWS: usize>(
             for half in 0..halves {
                 let mut products: [[V::Ints; VECTORS]; ROWS] = std::array::from_fn(|row| {
                     let [first, second] = rows[row].sums[i];
-                    let sum = if !B::HALVES { first + second } else if half == 0 { first } else { second };
+                    let sum = if !B::HALVES {
+                        first + second
+                    } else if half == 0 {
+                        first
+                    } else {
+                        second
+                    };
                     let start = match B::ZERO {
                         0 => V::repeat::<0>(0),
                         8 => V::repeat::<3>(-sum),
@@ -181,8 +214,7 @@ unsafe fn add_products<B: Block, V: Vector, const ROWS: usize>(
                     [start; VECTORS]
                 });
                 for quad in half * quads..(half + 1) * quads {
-                    let q: [V::Ints; VECTORS] =
-                        std::array::from_fn(|vector| V::load_bytes(&depth.q[quad][at(vector)]));
+                    let q: [V::Ints; VECTORS] = std::array::from_fn(|vector| V::load_bytes(&depth.q[quad][at(vector)]));
                     for row in 0..ROWS {
                         let a = four(&rows[row].q[i], quad);
                         for vector in 0..VECTORS {
