@@ -179,6 +179,7 @@ impl Finding<'_> {
         let Self { cache, progress, cancel, .. } = *self;
         let identity = Identity::of(file, &Notes::of(cache.path()), progress, cancel)?;
         self.built_from(&identity.sha256, &name_of(file), || {
+            gguf::check(file)?;
             let what = format!("the model file {}", file.display());
             let content = Content { sha256: identity.sha256.clone(), bytes: identity.bytes, what };
             content.keep(file, cache, progress, cancel).map_err(|error| identity.still(file).err().unwrap_or(error))
