@@ -124,7 +124,9 @@ mod tests {
         let shown = Progress::new(move |step| told.lock().unwrap().push(format!("{step:?}")));
         let together = Together::new(&shown, 2);
         let [a, b] = [together.piece(0, 10), together.piece(1, 20)];
-        a.during("inner", None, || Ok::<_, ()>(a.step(Step::Advance { done: 4 }))).unwrap();
+        a.step(Step::Begin { what: "inner", total: None, unit: Unit::Bytes });
+        a.step(Step::Advance { done: 4 });
+        a.step(Step::End);
         b.step(Step::Advance { done: 25 });
         a.step(Step::Advance { done: 3 });
         a.step(Step::Note { text: "slow" });

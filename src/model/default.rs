@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn the_reason_is_said_with_its_numbers() {
         let (_, why) = suited(1, Some(4 * GIB), None);
-        assert_eq!(why, "this machine has 1 core and 4295 MB of free memory");
+        assert_eq!(why, "this machine has 1 core and 4.3 GB of free memory");
         assert_eq!(suited(2, None, None).1, "this machine has 2 cores");
         let (_, why) = suited(2, Some(1), Some(1));
         assert_eq!(why, "qwen2.5-coder-0.5b needs 737 MB of free memory and 955 MB of free disk, which are not there");

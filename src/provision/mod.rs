@@ -26,7 +26,10 @@ pub(crate) use inventory::Item;
 pub use packages::PackageRequest;
 pub(crate) use platform::{Fingerprint, fingerprint, fingerprint_suffices, not_ours_nor_roots};
 
-/// As shops count them: a thousand thousand bytes.
+/// As shops count them: a thousand thousand bytes, or a thousand of these.
 pub(crate) fn megabytes(bytes: u64) -> String {
-    format!("{} MB", (bytes + 500_000) / 1_000_000)
+    match (bytes + 500_000) / 1_000_000 {
+        megabytes @ 0..1000 => format!("{megabytes} MB"),
+        megabytes => format!("{:.1} GB", megabytes as f64 / 1e3),
+    }
 }

