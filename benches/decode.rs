@@ -44,6 +44,7 @@ fn main() {
     let mut model = LocalModel::open(folder, &runtime, 2048, threads).unwrap();
     let load = start.elapsed();
     let speed = speed(&mut model);
+    let steps = steps(&mut model);
     let retry = retry(&mut model);
     let peak = peak_memory();
     let report = json!({
@@ -51,6 +52,7 @@ fn main() {
         "threads": threads,
         "load_ms": milliseconds(load),
         "speed": speed,
+        "step_ms": steps,
         "peak_mb": peak,
         "bandwidth_gb_s": bandwidth(threads),
         "retry": retry,
@@ -81,6 +83,25 @@ fn speed(model: &mut LocalModel) -> Value {
         "first_token_ms": milliseconds(prefill),
         "decode_tokens_s": 1.0 / decode.as_secs_f64(),
     })
+}
+
+/// How long a step of so many tokens takes, all of whose rows are made: what a draft costs.
+fn steps(model: &mut LocalModel) -> Value {
+    let (context, cancel) = (model.context(), Cancel::new());
+    let ids: Vec<u32> = (0..PROMPT).map(|i| 20 + i * 7919 % 40_000).collect();
+    context.clear();
+    context.prefill(&ids, &cancel).unwrap();
+    let time = |rows: usize| {
+        let mut times = Vec::new();
+        for _ in 0..8 * ROUNDS {
+            let start = Instant::now();
+            context.append(&ids[..rows], rows).unwrap();
+            times.push(start.elapsed());
+            context.truncate(ids.len());
+        }
+        (rows.to_string(), json!(milliseconds(median(&mut times))))
+    };
+    Value::Object([1, 2, 3, 4, 8, 16].map(time).into_iter().collect())
 }
 
 /// A conversation whose last program failed: what is evaluated of it, and how fast a program that differs in one line is

@@ -67,6 +67,9 @@ pub(crate) mod stored {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Description {
     pub name: String,
+    /// How many weights it has; `None` where nobody counted them.
+    #[serde(default)]
+    pub parameters: Option<u64>,
     /// The most positions the model was made for.
     pub context_length: usize,
     pub chat_template: String,

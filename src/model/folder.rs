@@ -31,12 +31,19 @@ pub(crate) struct Place {
     pub top: PathBuf,
     /// Which of several models there it is: a graph, or the folder of its graphs. Relative to the top.
     pub part: Option<PathBuf>,
+    /// Whether it is a sealed folder of the cache, in which nothing is that this program did not write.
+    pub sealed: bool,
 }
 
 impl Place {
     /// The whole folder `top`.
     pub fn whole(top: PathBuf) -> Self {
-        Self { top, part: None }
+        Self { top, part: None, sealed: false }
+    }
+
+    /// A folder of the cache.
+    pub fn sealed(top: PathBuf) -> Self {
+        Self { top, part: None, sealed: true }
     }
 
     /// The folder `path`, or the one that the graph `path` belongs to. A graph in a folder `onnx` belongs to the folder
@@ -47,8 +54,8 @@ impl Place {
         };
         let here = |folder: &Path| if folder == Path::new("") { PathBuf::from(".") } else { folder.into() };
         match folder.parent().filter(|_| folder.ends_with("onnx") && !folder.join(TOKENIZER_FILE).exists()) {
-            Some(around) => Self { top: here(around), part: Some(Path::new("onnx").join(file)) },
-            None => Self { top: here(folder), part: Some(file.into()) },
+            Some(around) => Self { part: Some(Path::new("onnx").join(file)), ..Self::whole(here(around)) },
+            None => Self { part: Some(file.into()), ..Self::whole(here(folder)) },
         }
     }
 
@@ -92,9 +99,11 @@ pub(crate) fn refuse_others(path: &Path) -> Result<()> {
 pub(crate) fn open(place: &Place) -> Result<OpenFolder> {
     if place.part.is_none() && built::is_built(&place.top) {
         let BuiltModel { graph, tokenizer, description } = built::open(&place.top)?;
-        // Anybody can write a folder that looks like ours.
-        growth::check(&tokenizer)
-            .map_err(|error| error.context(format!("the model folder `{}`", place.top.display())))?;
+        if !place.sealed {
+            // Anybody can write a folder that looks like ours.
+            growth::check(&tokenizer)
+                .map_err(|error| error.context(format!("the model folder `{}`", place.top.display())))?;
+        }
         let facts = inspect(&graph)?;
         let graphs = Graphs { decoder: graph, facts, embeddings: None, names: Names::default(), ours: true };
         return Ok(OpenFolder { graphs, tokenizer, description });

@@ -195,7 +195,8 @@ impl Finding<'_> {
             Choice::Gguf(file) => file,
             Choice::Onnx(onnx) => {
                 let part = part(onnx, name.file.as_deref());
-                let place = Place { top: hub.fetch(&plan, progress, cancel)?, part: Some(part.into()) };
+                let top = hub.fetch(&plan, progress, cancel)?;
+                let place = Place { part: Some(part.into()), ..Place::whole(top) };
                 return Ok(Found { place, name: None });
             }
         };
@@ -214,7 +215,7 @@ impl Finding<'_> {
     fn built_from(&self, sha256: &str, name: &str, source: impl FnOnce() -> Result<PathBuf>) -> Result<Found> {
         let Self { cache, progress, cancel, .. } = *self;
         let name = Known::of_sha256(sha256).map_or(name, |known| known.name);
-        let found = |folder| Found { place: Place::whole(folder), name: Some(name.to_owned()) };
+        let found = |folder| Found { place: Place::sealed(folder), name: Some(name.to_owned()) };
         if let Some(folder) = built(cache, sha256) {
             return Ok(found(folder));
         }

@@ -43,9 +43,14 @@ pub(crate) struct ChatTokenizer {
 }
 
 impl ChatTokenizer {
-    /// `tokenizer` is the content of a `tokenizer.json`.
+    /// `tokenizer` is the content of a `tokenizer.json`, which may be anybody's.
     pub fn new(tokenizer: &[u8], template: ChatTemplate, first_token: Option<u32>) -> Result<Self> {
         bounds::check(tokenizer).map_err(|error| error.context("the model's tokenizer"))?;
+        Self::of_ours(tokenizer, template, first_token)
+    }
+
+    /// The same of a file that this program wrote after it had looked through it as [`new`](Self::new) does.
+    pub fn of_ours(tokenizer: &[u8], template: ChatTemplate, first_token: Option<u32>) -> Result<Self> {
         let mut plain = Tokenizer::from_bytes(tokenizer).map_err(failed)?;
         // Files of other makers may cut or fill up what is encoded.
         plain.with_padding(None).with_truncation(None).map_err(failed)?;

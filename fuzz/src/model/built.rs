@@ -3,6 +3,7 @@
 
 pub(crate) struct Description {
     pub name: String,
+    pub parameters: Option<u64>,
     pub context_length: usize,
     pub chat_template: String,
     pub bos_token: String,

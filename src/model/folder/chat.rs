@@ -151,6 +151,7 @@ impl Chat {
         let context_length = own.filter(|&len| len > 0).min().map_or(usize::MAX, |len| len as usize);
         Ok(Description {
             name: name.into(),
+            parameters: None,
             context_length,
             chat_template,
             bos_token: self.bos_token,

@@ -256,7 +256,7 @@ fn a_configuration_of_genai_names_graph_ports_and_context() {
 
 /// Where the graph ends up of what is in `top` and named `part`.
 fn graph_of(top: &Path, part: &str) -> PathBuf {
-    let opened = super::open(&Place { top: top.into(), part: Some(part.into()) }).unwrap();
+    let opened = super::open(&Place { part: Some(part.into()), ..Place::whole(top.into()) }).unwrap();
     opened.graphs.decoder.strip_prefix(fs::canonicalize(top).unwrap()).unwrap().into()
 }
 
@@ -270,7 +270,7 @@ fn a_part_is_opened_with_what_is_at_the_top() {
     }
     let config = json!({"model": {"eos_token_id": 3, "decoder": {"filename": "decoder.onnx"}}});
     export.json("cpu/genai_config.json", &config);
-    let place = |part: &str| Place { top: export.path().into(), part: Some(part.into()) };
+    let place = |part: &str| Place { part: Some(part.into()), ..Place::whole(export.path().into()) };
     for (part, graph) in [("cpu", "cpu/decoder.onnx"), ("cpu/other.onnx", "cpu/other.onnx")] {
         assert_eq!(graph_of(export.path(), part), Path::new(graph));
         assert_eq!(super::open(&place(part)).unwrap().description.end_of_turn, [0, 1, 3]);

@@ -114,7 +114,8 @@ fn plan(gguf: &mut Gguf, name: &str, weights: Weights) -> Result<(proto::Model, 
     let mut graph = GraphBuilder::new(weights);
     llama::build(&mut graph, gguf, &shape)?;
     let (model, data) = graph.finish(&CONVERTER_VERSION.to_string());
-    let description = tokenizer_json::describe(metadata, name, shape.context)?;
+    let mut description = tokenizer_json::describe(metadata, name, shape.context)?;
+    description.parameters = Some(gguf.parameters());
     Ok((model, data, description))
 }
 

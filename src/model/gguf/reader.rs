@@ -89,6 +89,11 @@ impl Gguf {
         self.tensors.get(name)
     }
 
+    /// How many weights all tensors have together.
+    pub fn parameters(&self) -> u64 {
+        self.tensors.values().map(|tensor| (tensor.rows() * tensor.row_len()) as u64).sum()
+    }
+
     pub fn tensor_names(&self) -> impl Iterator<Item = &str> {
         self.tensors.keys().map(String::as_str)
     }

@@ -211,6 +211,7 @@ pub(super) fn describe(metadata: &Metadata, name: &str, context_length: usize) -
     let adds_first = metadata.flag("tokenizer.ggml.add_bos_token")?.unwrap_or(Kind::of(metadata)?.adds_first());
     Ok(Description {
         name: name.into(),
+        parameters: None,
         context_length,
         chat_template: template.into(),
         bos_token: text(bos),

@@ -43,6 +43,7 @@ const WORTH_KEEPING: usize = 64;
 /// when it begins the same way.
 pub struct LocalModel {
     name: String,
+    parameters: Option<u64>,
     tokenizer: ChatTokenizer,
     end_of_turn: Vec<u32>,
     context: Context,
@@ -68,7 +69,8 @@ impl LocalModel {
         let read_tokenizer = || {
             let template =
                 ChatTemplate::new(&description.chat_template, &description.bos_token, &description.eos_token)?;
-            ChatTokenizer::new(&tokenizer, template, description.first_token)
+            let read = if place.sealed { ChatTokenizer::of_ours } else { ChatTokenizer::new };
+            read(&tokenizer, template, description.first_token)
         };
         // Each takes about as long as the other.
         let (tokenizer, decoder) = thread::scope(|scope| {
@@ -83,6 +85,7 @@ impl LocalModel {
         let context = Context::new(Box::new(decoder));
         Ok(Self {
             name: description.name,
+            parameters: description.parameters,
             tokenizer,
             end_of_turn: description.end_of_turn,
             context,
