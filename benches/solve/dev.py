@@ -337,6 +337,95 @@ task("Print each item as 'name: price' with two decimals, the cheapest first.", 
 )
 
 
+# Everyday questions of all kinds.
+task("What is 3 days, 4 hours and 20 minutes in minutes? Print only the number.")(lambda: (3 * 24 + 4) * 60 + 20)
+task("A recipe for 4 people needs 350 g of flour. How many grams does it need for 10 people?")(lambda: 350 / 4 * 10)
+task("I drive 210 km in 2.5 hours. What is my average speed in km/h?")(lambda: 210 / 2.5)
+task("Convert 72 kilograms to pounds (1 kg = 2.20462 lb). Round it to one decimal.")(lambda: round(72 * 2.20462, 1))
+task("What is the body mass index of someone who is 1.80 m tall and weighs 81 kg? Print only the number.")(
+    lambda: 81 / 1.80**2
+)
+task("Split a bill of 86.40 euros and a tip of 10 percent between 4 friends. How much does each pay? Two decimals.")(
+    lambda: f"{86.40 * 1.1 / 4:.2f}"
+)
+task("How many seconds are there in the month of April?")(lambda: 30 * 24 * 60 * 60)
+task("What is the area of a circle with radius 3.5? Round it to two decimals.")(lambda: round(math.pi * 3.5**2, 2))
+task("What is the length of the longest side of a right triangle whose short sides are 5 and 12?")(lambda: math.hypot(5, 12))
+task("The temperatures of a week are 12, 15, 9, 11, 18, 14, 10. On how many days was it warmer than 12?")(
+    lambda: sum(t > 12 for t in [12, 15, 9, 11, 18, 14, 10])
+)
+task("Which numbers between 50 and 150 are squares of whole numbers? Print them separated by spaces.")(
+    lambda: " ".join(str(n) for n in range(50, 151) if math.isqrt(n) ** 2 == n)
+)
+task("Print the countdown from 5 to 1 in one line, separated by commas without spaces.")(
+    lambda: ",".join(map(str, range(5, 0, -1)))
+)
+task("Print every second character of 'abcdefghij', beginning with the first.")(lambda: "abcdefghij"[::2])
+task("How many different characters does the word 'bookkeeper' have?")(lambda: len(set("bookkeeper")))
+task("Put the name 'Curie, Marie' the other way round, without the comma.")(
+    lambda: " ".join(reversed("Curie, Marie".split(", ")))
+)
+task("Repeat the word 'echo' three times, joined by hyphens.")(lambda: "-".join(["echo"] * 3))
+task("Make a URL slug of 'Ten Ways to Save Money!': lower case, words joined by hyphens, no punctuation.")(
+    lambda: "-".join(re.findall("[a-z]+", "ten ways to save money"))
+)
+task("What is the position of the letter k in the English alphabet, counted from 1?")(
+    lambda: string.ascii_lowercase.index("k") + 1
+)
+task("Sort the names Olga, ben, Anna, carl alphabetically without regard to case, and print them separated by spaces.")(
+    lambda: " ".join(sorted(["Olga", "ben", "Anna", "carl"], key=str.lower))
+)
+task("Sort the words of 'five six a hundred and ten' by length, short ones first, and print them separated by spaces.")(
+    lambda: " ".join(sorted("five six a hundred and ten".split(), key=len))
+)
+task("How old was someone born on 5 September 1984 on 1 March 2020?")(
+    lambda: int((datetime.date(2020, 3, 1) - datetime.date(1984, 9, 5)).days / 365.25)
+)
+task("Print the last day of February 2024 as YYYY-MM-DD.")(lambda: f"2024-02-{calendar.monthrange(2024, 2)[1]}")
+task("How many hours and minutes are there from 08:45 to 17:20? Print it as H:MM.")(
+    lambda: "{}:{:02}".format(*divmod((17 * 60 + 20) - (8 * 60 + 45), 60))
+)
+task("Print the date 2023-12-05 in the form DD/MM/YYYY.")(lambda: f"{datetime.date(2023, 12, 5):%d/%m/%Y}")
+task("Which weekday is 10 days after a Wednesday?")(lambda: calendar.day_name[(2 + 10) % 7])
+
+WALK = "day,steps,km\nMon,8200,6.1\nTue,4100,3.0\nWed,12050,9.2\nThu,7600,5.4\nFri,9900,7.3"
+task("On which day did I walk the most steps?", WALK)(
+    lambda data: max(rows(data), key=lambda row: int(row["steps"]))["day"]
+)
+task("How many kilometres did I walk in all? Round it to one decimal.", WALK)(
+    lambda data: round(sum(float(row["km"]) for row in rows(data)), 1)
+)
+task("On how many days did I walk fewer than 8000 steps?", WALK)(
+    lambda data: sum(int(row["steps"]) < 8000 for row in rows(data))
+)
+task("Print the days in order of the steps, most first, separated by spaces.", WALK)(
+    lambda data: " ".join(row["day"] for row in sorted(rows(data), key=lambda row: -int(row["steps"])))
+)
+STOCK = "product,stock,min\nbolts,120,100\nnuts,80,100\nwashers,0,50\nscrews,300,200"
+task("Which products have a stock below their minimum? Print one on each line.", STOCK)(
+    lambda data: [row["product"] for row in rows(data) if int(row["stock"]) < int(row["min"])]
+)
+task("Is there a product that is out of stock? Answer yes or no.", STOCK)(
+    lambda data: yes(any(row["stock"] == "0" for row in rows(data)))
+)
+EXPENSES = "rent: 750\nfood: 310.50\nbus: 49\nfood: 28.75\nphone: 19.99"
+task("How much did I spend on food? Print only the number.", EXPENSES)(
+    lambda data: sum(float(line.split(": ")[1]) for line in data.splitlines() if line.startswith("food"))
+)
+task("For how many different things did I spend money?", EXPENSES)(
+    lambda data: len({line.split(":")[0] for line in data.splitlines()})
+)
+task("What share of all expenses is the rent, in percent? Round it to one decimal and print only the number.", EXPENSES)(
+    lambda data: round(100 * 750 / sum(float(line.split(": ")[1]) for line in data.splitlines()), 1)
+)
+POEM = "The fog comes\non little cat feet.\n\nIt sits looking\nover harbor and city\non silent haunches\nand then moves on."
+task("How many lines of this text are not empty?", POEM)(lambda data: sum(bool(line) for line in data.splitlines()))
+task("How many times does the word 'on' occur?", POEM)(lambda data: re.findall(r"\w+", data.lower()).count("on"))
+task("Number the lines: print each with its number and a colon before it, like '1: first line'.", "wash\ncut\nboil")(
+    lambda data: [f"{n}: {line}" for n, line in enumerate(data.splitlines(), 1)]
+)
+
+
 def main():
     file = pathlib.Path(__file__).with_name("dev.json")
     if "--write" in sys.argv:
