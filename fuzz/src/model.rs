@@ -5,6 +5,8 @@ mod conversation;
 pub(crate) mod gguf;
 pub(crate) mod onnx;
 pub(crate) mod openai;
+#[path = "../../src/model/quant.rs"]
+pub(crate) mod quant;
 #[path = "../../src/model/sampling.rs"]
 #[allow(dead_code, reason = "the program checks what it is given; what is fuzzed only reads it")]
 mod sampling;

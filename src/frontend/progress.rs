@@ -69,16 +69,31 @@ struct Open {
     unit: Unit,
     done: u64,
     since: Instant,
-    told: Instant,
+    /// When it was told last how far it is, and how far that was.
+    told: (Instant, u64),
 }
 
 impl Open {
     fn new(what: &str, total: Option<u64>, unit: Unit, now: Instant) -> Self {
-        Self { what: what.into(), total, unit, done: 0, since: now, told: now }
+        Self { what: what.into(), total, unit, done: 0, since: now, told: (now, 0) }
     }
 
     fn amount(&self, count: u64) -> String {
         amount(count, self.unit)
+    }
+
+    /// As `fetching x: 50.0 MB of 98.0 MB, 8.0 MB/s, 6 s left`: the speed is that since it was told last.
+    fn standing(&mut self, now: Instant) -> String {
+        let (then, before) = std::mem::replace(&mut self.told, (now, self.done));
+        let standing = format!("{}: {}", self.what, self.amount(self.done));
+        let Some(total) = self.total else { return standing };
+        let standing = format!("{standing} of {}", self.amount(total));
+        let a_second = self.done.saturating_sub(before) as f64 / now.duration_since(then).as_secs_f64();
+        if self.unit != Unit::Bytes || a_second < 1.0 {
+            return standing;
+        }
+        let left = total.saturating_sub(self.done) as f64 / a_second;
+        format!("{standing}, {}/s, {} left", size(a_second as u64), time(left))
     }
 
     /// As `fetching x: 98.0 MB in 12.3 s`.
@@ -112,14 +127,7 @@ impl Plain {
             Step::Advance { done } => {
                 let open = self.0.last_mut()?;
                 open.done = done;
-                if now.duration_since(open.told) < PLAIN_INTERVAL {
-                    return None;
-                }
-                open.told = now;
-                Some(match open.total {
-                    Some(total) => format!("{}: {} of {}", open.what, open.amount(done), open.amount(total)),
-                    None => format!("{}: {}", open.what, open.amount(done)),
-                })
+                (now.duration_since(open.told.0) >= PLAIN_INTERVAL).then(|| open.standing(now))
             }
             Step::Note { text } => Some(text.into()),
             Step::End => self.0.pop().map(|open| open.summary(now)),
@@ -143,10 +151,10 @@ impl Bars {
             Step::Begin { what, total, unit } => {
                 let bar = self.screen.add(match total {
                     Some(count) => ProgressBar::new(count).with_style(style(match unit {
-                        Unit::Bytes => "{msg} {bar:24} {decimal_bytes}/{decimal_total_bytes} {eta}",
-                        Unit::Functions => "{msg} {bar:24} {percent}% {elapsed}",
+                        Unit::Bytes => BYTES,
+                        Unit::Functions => FUNCTIONS,
                     })),
-                    None => ProgressBar::new_spinner().with_style(style("{spinner} {msg} {elapsed}")),
+                    None => ProgressBar::new_spinner().with_style(style(SPINNER)),
                 });
                 bar.set_message(what.to_owned());
                 bar.enable_steady_tick(TICK);
@@ -180,6 +188,10 @@ impl Bars {
     }
 }
 
+const BYTES: &str = "{msg} {bar:24} {decimal_bytes} of {decimal_total_bytes}, {decimal_bytes_per_sec}, {eta} left";
+const FUNCTIONS: &str = "{msg} {bar:24} {percent}% {elapsed}";
+const SPINNER: &str = "{spinner} {msg} {elapsed}";
+
 fn style(template: &str) -> ProgressStyle {
     // The templates are constants of this file; a test builds each.
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
@@ -192,6 +204,15 @@ pub fn size(bytes: u64) -> String {
         1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
         1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
         _ => format!("{:.2} GB", bytes as f64 / 1e9),
+    }
+}
+
+/// Seconds for people.
+fn time(seconds: f64) -> String {
+    match seconds.ceil() as u64 {
+        seconds @ 0..120 => format!("{seconds} s"),
+        seconds @ 120..7200 => format!("{} min", seconds.div_ceil(60)),
+        seconds => format!("{} h", seconds.div_ceil(3600)),
     }
 }
 
@@ -219,12 +240,16 @@ mod tests {
         assert_eq!(at(1, Step::Advance { done: 10_000_000 }), None);
         assert_eq!(
             at(5, Step::Advance { done: 50_000_000 }).as_deref(),
-            Some("fetching the wheel: 50.0 MB of 98.0 MB")
+            Some("fetching the wheel: 50.0 MB of 98.0 MB, 10.0 MB/s, 5 s left")
         );
         assert_eq!(at(6, Step::Advance { done: 60_000_000 }), None, "one line in five seconds");
         assert_eq!(at(7, Step::Note { text: "waiting" }).as_deref(), Some("waiting"));
-        assert_eq!(at(9, Step::End).as_deref(), Some("fetching the wheel: 98.0 MB in 9.0 s"));
-        assert_eq!(at(9, Step::End), None, "nothing is open");
+        let slower = at(10, Step::Advance { done: 51_000_000 });
+        assert_eq!(slower.as_deref(), Some("fetching the wheel: 51.0 MB of 98.0 MB, 200.0 kB/s, 4 min left"));
+        let stalled = at(15, Step::Advance { done: 51_000_000 });
+        assert_eq!(stalled.as_deref(), Some("fetching the wheel: 51.0 MB of 98.0 MB"));
+        assert_eq!(at(16, Step::End).as_deref(), Some("fetching the wheel: 98.0 MB in 16.0 s"));
+        assert_eq!(at(16, Step::End), None, "nothing is open");
     }
 
     #[test]
@@ -257,11 +282,7 @@ mod tests {
         assert_eq!(bars.open.len(), 1);
         bars.clear();
         assert!(bars.open.is_empty());
-        for template in [
-            "{msg} {bar:24} {decimal_bytes}/{decimal_total_bytes} {eta}",
-            "{msg} {bar:24} {percent}% {elapsed}",
-            "{spinner} {msg} {elapsed}",
-        ] {
+        for template in [BYTES, FUNCTIONS, SPINNER] {
             assert!(ProgressStyle::with_template(template).is_ok());
         }
     }

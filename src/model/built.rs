@@ -15,6 +15,8 @@ use crate::{Error, Result};
 
 pub(crate) const MODEL_FILE: &str = "model.onnx";
 pub(crate) const DATA_FILE: &str = "model.onnx.data";
+/// The GGUF file, where the graph's matrices are in it.
+pub(crate) const STORED_FILE: &str = "model.gguf";
 pub(crate) const TOKENIZER_FILE: &str = "tokenizer.json";
 const DESCRIPTION_FILE: &str = "model.json";
 
@@ -42,6 +44,23 @@ pub(crate) mod signature {
     pub(crate) fn present(layer: usize, part: &str) -> String {
         format!("present.{layer}.{part}")
     }
+}
+
+/// The operators of ours that compute with matrices in the GGUF file, and their attributes.
+pub(crate) mod stored {
+    pub(crate) const DOMAIN: &str = env!("CARGO_PKG_NAME");
+    /// Activations, and perhaps a bias, to products with some matrices side by side.
+    pub(crate) const PRODUCT: &str = "StoredProduct";
+    /// Numbers of rows to the rows of a matrix as floats.
+    pub(crate) const ROWS: &str = "StoredRows";
+    /// Weights in a row, of all matrices.
+    pub(crate) const ROW_LEN: &str = "row_len";
+    /// Of each matrix: ggml's number of its type, its rows, where it begins in the file, and the size of the heads whose
+    /// rows are kept in pairs (0 where they are as they should be).
+    pub(crate) const KINDS: &str = "kinds";
+    pub(crate) const HEIGHTS: &str = "heights";
+    pub(crate) const STARTS: &str = "starts";
+    pub(crate) const HEADS: &str = "heads";
 }
 
 /// What a conversation with the model needs to know, as `model.json` keeps it.
@@ -87,8 +106,10 @@ pub(crate) fn open(folder: &Path) -> Result<BuiltModel> {
 }
 
 /// All that a folder of ours consists of.
-pub(crate) fn files(folder: &Path) -> [PathBuf; 4] {
-    [MODEL_FILE, DATA_FILE, TOKENIZER_FILE, DESCRIPTION_FILE].map(|name| folder.join(name))
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = [MODEL_FILE, DATA_FILE, TOKENIZER_FILE, DESCRIPTION_FILE].map(|name| folder.join(name)).to_vec();
+    files.extend(Some(folder.join(STORED_FILE)).filter(|file| file.symlink_metadata().is_ok()));
+    files
 }
 
 fn check(folder: &Path) -> Result<BuiltModel> {

@@ -16,9 +16,8 @@ use crate::{Cancel, Error, Result};
 
 /// Bytes hashed between two looks at `cancel`.
 const CHUNK: usize = 4 << 20;
-const NOTE: &str = "files";
-/// Of files whose SHA-256 is known and was looked at.
-const CHECKED: &str = "checked";
+/// Holds the SHA-256 of files.
+const NOTE: &str = "checked";
 /// More model files than anybody uses; the oldest are forgotten.
 const MAX_REMEMBERED: usize = 256;
 /// A file may be written twice between two ticks of its file system's clock, so a younger one is not remembered.
@@ -27,8 +26,8 @@ const SETTLED: Duration = Duration::from_secs(3);
 /// The content of a file at one moment.
 #[derive(Debug)]
 pub(super) struct Identity {
-    /// Name and content together, as 32 hexadecimal digits: what is built holds the name too.
-    pub digest: String,
+    pub sha256: String,
+    pub bytes: u64,
     seen: Fingerprint,
 }
 
@@ -45,24 +44,22 @@ impl Identity {
         let refused = |error: std::io::Error| unreadable(path, error);
         let mut file = File::open(path).map_err(refused)?;
         let facts = file.metadata().map_err(refused)?;
-        let (seen, place) = (fingerprint(&facts), std::path::absolute(path).map_err(refused)?);
-        if let Some(digest) = recall(NOTE, notes, &place, &seen) {
-            return Ok(Self { digest, seen });
+        let (seen, place) = (fingerprint(&facts), path.canonicalize().map_err(refused)?);
+        let bytes = facts.len();
+        if let Some(sha256) = recall(notes, &place, &seen) {
+            return Ok(Self { sha256, bytes, seen });
         }
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(name_of(path).as_bytes());
-        each_chunk(&mut file, facts.len(), progress, cancel, &mut |chunk| {
-            hasher.update(chunk);
-        })
-        .map_err(|error| error.of(path))?;
-        let digest = hasher.finalize().to_hex()[..32].to_owned();
+        let mut hasher = Sha256::new();
+        each_chunk(&mut file, bytes, progress, cancel, &mut |chunk| hasher.update(chunk))
+            .map_err(|error| error.of(path))?;
+        let sha256 = format!("{:x}", hasher.finalize());
         if is_settled(&facts) && file.metadata().is_ok_and(|now| fingerprint(&now) == seen) {
-            remember(NOTE, notes, &place, seen, &digest);
+            remember(notes, &place, seen, &sha256);
         }
-        Ok(Self { digest, seen })
+        Ok(Self { sha256, bytes, seen })
     }
 
-    /// Refuses what was built from the file if it may hold something else than what was hashed.
+    /// Refuses the file if it may hold something else now than what was hashed.
     pub fn still(&self, path: &Path) -> Result<()> {
         let now = File::open(path).and_then(|file| file.metadata()).map_err(|error| unreadable(path, error))?;
         if fingerprint(&now) == self.seen {
@@ -74,13 +71,7 @@ impl Identity {
     }
 }
 
-/// The same for a file whose SHA-256 is known.
-pub(super) fn of_sha256(name: &str, sha256: &str) -> String {
-    blake3::hash(format!("{name}\nsha256 {sha256}").as_bytes()).to_hex()[..32].to_owned()
-}
-
-/// Whether the file's content is what its SHA-256 says: read, unless it was read before and nothing about it has changed
-/// since.
+/// Whether the file's content is what its SHA-256 says.
 pub(super) fn has_sha256(
     path: &Path,
     sha256: &str,
@@ -88,44 +79,30 @@ pub(super) fn has_sha256(
     progress: &Progress,
     cancel: &Cancel,
 ) -> Result<bool> {
-    let refused = |error: std::io::Error| unreadable(path, error);
-    let mut file = File::open(path).map_err(refused)?;
-    let facts = file.metadata().map_err(refused)?;
-    let (seen, place) = (fingerprint(&facts), path.canonicalize().map_err(refused)?);
-    if recall(CHECKED, notes, &place, &seen).is_some_and(|known| known == sha256) {
-        return Ok(true);
-    }
-    let mut hasher = Sha256::new();
-    each_chunk(&mut file, facts.len(), progress, cancel, &mut |chunk| hasher.update(chunk))
-        .map_err(|error| error.of(path))?;
-    let is_right = format!("{:x}", hasher.finalize()) == sha256;
-    if is_right && is_settled(&facts) && file.metadata().is_ok_and(|now| fingerprint(&now) == seen) {
-        remember(CHECKED, notes, &place, seen, sha256);
-    }
-    Ok(is_right)
+    Ok(Identity::of(path, notes, progress, cancel)?.sha256 == sha256)
 }
 
 /// Notes that the file has this SHA-256, for who has just written it, alone and whole.
 pub(super) fn remember_sha256(path: &Path, sha256: &str, notes: &Notes) {
     if let (Ok(place), Ok(facts)) = (path.canonicalize(), path.metadata()) {
-        remember(CHECKED, notes, &place, fingerprint(&facts), sha256);
+        remember(notes, &place, fingerprint(&facts), sha256);
     }
 }
 
 /// The digest that the file at `place` had, if nothing about it has changed since.
-fn recall(note: &str, notes: &Notes, place: &Path, seen: &Fingerprint) -> Option<String> {
+fn recall(notes: &Notes, place: &Path, seen: &Fingerprint) -> Option<String> {
     let text = place.to_str().filter(|_| fingerprint_suffices(place))?;
-    let known: Vec<Remembered> = notes.read(note)?;
+    let known: Vec<Remembered> = notes.read(NOTE)?;
     known.into_iter().find(|known| known.path == text && known.seen == *seen).map(|known| known.digest)
 }
 
-fn remember(note: &str, notes: &Notes, place: &Path, seen: Fingerprint, digest: &str) {
+fn remember(notes: &Notes, place: &Path, seen: Fingerprint, digest: &str) {
     let Some(text) = place.to_str().filter(|_| fingerprint_suffices(place)) else { return };
-    let mut known: Vec<Remembered> = notes.read(note).unwrap_or_default();
+    let mut known: Vec<Remembered> = notes.read(NOTE).unwrap_or_default();
     known.retain(|known| known.path != text);
     known.drain(..known.len().saturating_sub(MAX_REMEMBERED - 1));
     known.push(Remembered { path: text.into(), seen, digest: digest.into() });
-    notes.write(note, &known);
+    notes.write(NOTE, &known);
 }
 
 fn is_settled(facts: &Metadata) -> bool {
@@ -214,19 +191,19 @@ mod tests {
             let read = Arc::new(Mutex::new(false));
             let told = read.clone();
             let progress = Progress::new(move |step| *told.lock().unwrap() |= matches!(step, Step::Advance { .. }));
-            let digest = Identity::of(path, &self.notes, &progress, &Cancel::new()).unwrap().digest;
+            let digest = Identity::of(path, &self.notes, &progress, &Cancel::new()).unwrap().sha256;
             (digest, *read.lock().unwrap())
         }
     }
 
     #[test]
-    fn a_file_is_its_name_and_its_content() {
+    fn a_file_is_its_content() {
         let bench = Bench::new();
         let long = vec![7; CHUNK + 1];
         let [a, b] = ["a.gguf", "b.gguf"].map(|name| bench.file(name, &long));
         let first = bench.look(&a).0;
-        assert_eq!((first.len(), &first), (32, &bench.look(&a).0));
-        assert_ne!(first, bench.look(&b).0);
+        assert_eq!(first, format!("{:x}", Sha256::digest(&long)));
+        assert_eq!(first, bench.look(&b).0, "whatever its name");
         bench.file("a.gguf", &long[1..]);
         assert_ne!(first, bench.look(&a).0);
     }
@@ -306,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_sha256_is_an_identity_and_can_be_checked() {
+    fn a_sha256_can_be_checked() {
         let bench = Bench::new();
         let path = bench.file("a.gguf", b"GGUF");
         let sha256 = format!("{:x}", Sha256::digest(b"GGUF"));
@@ -319,14 +296,10 @@ mod tests {
             (is_right, std::mem::take(&mut *read.lock().unwrap()))
         };
         assert_eq!(check(&"0".repeat(64)), (false, true));
-        assert_eq!((check(&sha256), check(&sha256)), ((true, true), (true, false)));
-        assert_eq!(check(&"0".repeat(64)), (false, true), "what is remembered is not another digest");
+        assert_eq!((check(&sha256), check(&sha256)), ((true, false), (true, false)), "it was read for the first look");
         bench.file("a.gguf", b"gguf");
-        assert_eq!((check(&sha256), check(&sha256)), ((false, true), (false, true)), "changed");
+        assert_eq!((check(&sha256), check(&sha256)), ((false, true), (false, false)), "changed");
         remember_sha256(&path, &sha256, &bench.notes);
         assert_eq!(check(&sha256), (true, false), "as who wrote it says");
-        bench.file("a.gguf", b"GGUF");
-        assert_ne!(of_sha256("a", &sha256), of_sha256("b", &sha256));
-        assert_ne!(of_sha256("a", &sha256), bench.look(&path).0);
     }
 }

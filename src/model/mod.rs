@@ -2,19 +2,24 @@
 
 mod built;
 mod choice;
+pub(crate) mod default;
 mod ending;
 mod folder;
 mod gguf;
 mod http;
 mod hub;
 mod identity;
+mod kernel;
+mod known;
 mod local;
 mod name;
 mod notes;
+mod obtain;
 mod onnx;
 mod open;
 mod openai;
-pub(crate) mod recommended;
+mod quant;
+mod row_order;
 mod sampler;
 mod sampling;
 mod scripted;
@@ -33,6 +38,7 @@ pub mod parts {
     pub use super::sampler::{Drawn, Likelihood, Sampler};
 }
 
+pub(crate) use known::Known;
 pub(crate) use open::{inventory, keeps, open};
 pub use sampling::Sampling;
 pub use scripted::ScriptedModel;

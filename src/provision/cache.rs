@@ -16,6 +16,8 @@ use super::{platform, seal};
 use crate::error::OrInternal;
 use crate::{Cancel, Error, Progress, Result, Step};
 
+mod room;
+
 const LOCKS: &str = "locks";
 const STAGING: &str = "staging";
 /// How long a waiting process takes to notice that the lock is free; a cancel it notices at once.
@@ -141,12 +143,26 @@ impl Cache {
                 self.remove(kind, key)?;
             }
         }
-        self.sweep(&staging_prefix(kind, key))?;
+        self.sweep(&staging_prefix(kind, key));
         self.sweep_abandoned();
         let staging = self.staging(&staging_prefix(kind, key))?;
         cancel.check()?;
-        build(staging.path())?;
-        self.finish(staging, kind, key, cancel)
+        let done = build(staging.path()).and_then(|()| self.finish(&staging, kind, key, cancel));
+        // Before the staging folder goes, and with it what filled the disk.
+        let folder = done.map_err(|error| self.told_if_full(error, what))?;
+        let _ = staging.keep();
+        Ok(folder)
+    }
+
+    /// Removes the folder if it is there and nobody is building it.
+    pub(crate) fn discard(&self, kind: &str, key: &str) -> Result<()> {
+        if self.look_only || self.place(kind, key).symlink_metadata().is_err() {
+            return Ok(());
+        }
+        match self.try_lock(kind, key)? {
+            Some(_lock) => self.remove(kind, key),
+            None => Ok(()),
+        }
     }
 
     /// Removes every finished folder that `keep` does not claim and nobody is building, and what dead builders left. Says
@@ -199,7 +215,7 @@ impl Cache {
     }
 
     /// Seals what was built and moves it into place.
-    fn finish(&self, staging: TempDir, kind: &str, key: &str, cancel: &Cancel) -> Result<Folder> {
+    fn finish(&self, staging: &TempDir, kind: &str, key: &str, cancel: &Cancel) -> Result<Folder> {
         let above = self.root.join(kind);
         let failed = || format!("moving {kind}/{key} into the cache");
         own_folder(&above).or_internal(failed())?;
@@ -210,7 +226,6 @@ impl Cache {
             .or_internal(failed())?;
         let place = self.place(kind, key);
         fs::rename(staging.path(), &place).or_internal(failed())?;
-        let _ = staging.keep();
         platform::sync_folder(&above).or_internal(failed())?;
         Ok(Folder { path: place, bytes })
     }
@@ -233,15 +248,17 @@ impl Cache {
         grave.close().or_internal(failed())
     }
 
-    /// Removes what earlier builders of one folder left; the caller holds its lock, so none of them is alive.
-    fn sweep(&self, prefix: &str) -> Result<()> {
+    /// Removes what earlier builders of one folder left; the caller holds its lock, so none of them is alive. A pip that one
+    /// of them started may be, and still write there: what it keeps is removed another time.
+    fn sweep(&self, prefix: &str) {
         let staging = self.root.join(STAGING);
-        for name in names_in(&staging).or_internal("reading the cache")? {
-            if name.starts_with(prefix) {
-                fs::remove_dir_all(staging.join(&name)).or_internal("removing what an earlier attempt left")?;
+        for name in names_in(&staging).unwrap_or_default() {
+            if name.starts_with(prefix)
+                && let Err(error) = fs::remove_dir_all(staging.join(&name))
+            {
+                log::debug!("{name}: {error}");
             }
         }
-        Ok(())
     }
 
     /// The same for all folders whose lock is free. Failing is no harm: nothing ever reads them.

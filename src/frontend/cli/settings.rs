@@ -35,7 +35,7 @@ pub struct Settings {
     #[arg(long, global = true, value_name = "DIR", display_order = 105)]
     pub cache_dir: Option<PathBuf>,
 
-    /// smollm2-135m-instruct, a .gguf file, org/name[:file] on the hub, a model folder, or scripted:FILE.jsonl [env: SLM_CODE_INTERPRETER_MODEL]
+    /// qwen2.5-coder-1.5b, qwen2.5-coder-0.5b, smollm2-135m, a .gguf file, org/name[:file] on the hub, a model folder, or scripted:FILE.jsonl [env: SLM_CODE_INTERPRETER_MODEL]
     #[arg(long, global = true, value_name = "MODEL", display_order = 106)]
     pub model: Option<String>,
 
@@ -60,9 +60,10 @@ pub struct Settings {
     #[arg(long, global = true, value_name = "FILE", display_order = 110)]
     pub onnxruntime: Option<PathBuf>,
 
-    /// The default model's wheel, already at hand [env: SLM_CODE_INTERPRETER_MODEL_WHEEL]
-    #[arg(long, global = true, value_name = "FILE", display_order = 111)]
-    pub model_wheel: Option<PathBuf>,
+    /// A wheel of a model or of a part of one, already at hand, or a folder with such wheels; repeatable
+    /// [env: SLM_CODE_INTERPRETER_MODEL_WHEEL, separated as in PATH]
+    #[arg(long, global = true, value_name = "FILE|FOLDER", display_order = 111)]
+    pub model_wheel: Vec<PathBuf>,
 
     /// How programs are counted and interrupted: loops, or wasmtime, the slower reference. Each has an image of its
     /// own, built at its first use [env: SLM_CODE_INTERPRETER_METERING] [default: loops]
@@ -81,7 +82,7 @@ impl Settings {
             n_threads: self.n_threads.map(NonZeroUsize::get),
             python_wheel: self.python_wheel.clone(),
             onnxruntime: self.onnxruntime.clone(),
-            model_wheel: self.model_wheel.clone(),
+            model_wheel: (!self.model_wheel.is_empty()).then(|| self.model_wheel.clone()),
             // An absent flag says nothing: the environment may still ask for it.
             offline: self.offline.then_some(true),
             metering: self.metering,

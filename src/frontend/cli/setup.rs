@@ -7,7 +7,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::console::Console;
-use super::recommended::Consent;
+use super::suggestion::Consent;
 use super::with::{self, With};
 use super::{Context, NAME, exit, interrupt};
 use crate::frontend::progress::size;
@@ -17,8 +17,8 @@ use crate::{Cancel, Config, Error, PackageRequest, Result, model};
 
 /// Fetch, verify and build everything now, so that later runs start at once
 ///
-/// With --yes also the recommended model, which is better than the small one that comes with it; with --with these
-/// packages too.
+/// The model is the one that --model names, else the best that is here, else the one that suits this machine; with --with
+/// these packages too.
 ///
 /// Exit codes: 0 all is there, 2 usage, 69 something is missing and not to be had, 130 cancelled.
 #[derive(Debug, Args)]
@@ -49,26 +49,20 @@ impl Setup {
         if self.prune {
             return prune(&context.console, &config);
         }
-        let mut as_agreed = true;
         if !self.check {
             let cancel = interrupt::cancel()?;
-            as_agreed = self.consent.settle(&context.console, &mut config, &cancel)?;
+            self.consent.settle(true, &context.console, &mut config, &cancel)?;
             build(context, &config, &packages, &cancel)?;
         }
         let items = [Python::inventory(&config)?, model::inventory(&config)?].concat();
-        let complete = as_agreed && is_complete(&items);
+        let complete = is_complete(&items);
         if context.console.json {
             context.console.document(&Inventory::of(&items, complete));
         } else {
             context.console.print(&listing(&items));
-            if !is_complete(&items) {
+            if !complete {
                 let model = config.model.as_deref().map(|model| format!(" --model {model}")).unwrap_or_default();
                 context.console.say(&format!("not complete; `{NAME} setup{model}` fetches and builds what is missing"));
-            } else if !as_agreed {
-                let again = if config.offline { "without --offline" } else { "when the hub can be reached" };
-                context.console.say(&format!(
-                    "the recommended model was not fetched, the small one is ready; run `{NAME} setup --yes` again {again}"
-                ));
             }
         }
         Ok(if complete { exit::OK } else { exit::UNAVAILABLE })

@@ -1,9 +1,9 @@
 //! The architectures that can be built, by what they do differently, and the sizes of one model.
 
 use super::metadata::{Metadata, required};
-use super::quant::BLOCK;
 use super::rope::Rope;
-use super::weights::RowOrder;
+use crate::model::quant::BLOCK;
+use crate::model::row_order::RowOrder;
 use crate::{Error, Result};
 
 /// What sets an architecture apart from the plain decoder: attention and a gated MLP, each after an RMS norm.

@@ -2,12 +2,14 @@
 
 use super::Weights;
 use super::proto::{
-    ATTRIBUTE_FLOAT, ATTRIBUTE_INT, Attribute, Dimension, EXTERNAL, Entry, Extent, FLOAT, Graph, INT32, INT64, Model,
-    Node, OperatorSet, Port, Shape, Tensor, TensorType, Type, UINT8,
+    ATTRIBUTE_FLOAT, ATTRIBUTE_INT, ATTRIBUTE_INTS, Attribute, Dimension, EXTERNAL, Entry, Extent, FLOAT, Graph, INT32,
+    INT64, Model, Node, OperatorSet, Port, Shape, Tensor, TensorType, Type, UINT8,
 };
-use super::quant::BLOCK;
 use super::weights::{DataFile, Part};
-use crate::model::built::DATA_FILE;
+use crate::model::built::{DATA_FILE, stored};
+use crate::model::kernel;
+use crate::model::quant::BLOCK;
+use crate::model::row_order::RowOrder;
 
 /// The operator domain of ONNX Runtime's own kernels.
 const CONTRIB: &str = "com.microsoft";
@@ -22,16 +24,25 @@ pub(super) type Edge = String;
 pub(super) enum Attr {
     Int(i64),
     Float(f32),
+    Ints(Vec<i64>),
 }
 
-/// A matrix that was put into the data file, ready to be multiplied with or gathered from.
+/// A matrix, ready to be multiplied with or gathered from.
 pub(super) struct Matrix {
     name: String,
     rows: usize,
     row_len: usize,
-    /// Of each weight, if it is in blocks.
-    bits: usize,
-    zeros: bool,
+    form: Form,
+}
+
+/// Where a matrix is, and in what form.
+enum Form {
+    /// In the GGUF file.
+    Stored(Vec<Part>),
+    /// In the data file, in blocks with so many bits for a weight.
+    Blocks { bits: usize, zeros: bool },
+    /// In the data file.
+    Floats,
 }
 
 pub(super) struct GraphBuilder {
@@ -55,16 +66,14 @@ impl GraphBuilder {
 
     /// A node with named outputs; an empty name is an input or output left out.
     pub fn node_to(&mut self, op: &str, inputs: &[&str], outputs: &[&str], attributes: &[(&str, Attr)]) {
-        let attribute = |(name, value): &(&str, Attr)| match *value {
-            Attr::Int(i) => {
-                Attribute { name: Some((*name).into()), i: Some(i), kind: Some(ATTRIBUTE_INT), ..Attribute::default() }
+        let attribute = |(name, value): &(&str, Attr)| {
+            let mut attribute = Attribute { name: Some((*name).into()), ..Attribute::default() };
+            match value {
+                Attr::Int(i) => (attribute.i, attribute.kind) = (Some(*i), Some(ATTRIBUTE_INT)),
+                Attr::Float(f) => (attribute.f, attribute.kind) = (Some(*f), Some(ATTRIBUTE_FLOAT)),
+                Attr::Ints(ints) => (attribute.ints, attribute.kind) = (ints.clone(), Some(ATTRIBUTE_INTS)),
             }
-            Attr::Float(f) => Attribute {
-                name: Some((*name).into()),
-                f: Some(f),
-                kind: Some(ATTRIBUTE_FLOAT),
-                ..Attribute::default()
-            },
+            attribute
         };
         self.graph.node.push(Node {
             input: inputs.iter().map(ToString::to_string).collect(),
@@ -72,7 +81,7 @@ impl GraphBuilder {
             name: Some(format!("{op}_{}", self.graph.node.len())),
             op_type: Some(op.into()),
             attribute: attributes.iter().map(attribute).collect(),
-            domain: is_contrib(op).then(|| CONTRIB.into()),
+            domain: domain(op).map(Into::into),
         });
     }
 
@@ -111,14 +120,15 @@ impl GraphBuilder {
     pub fn matrix(&mut self, name: &str, parts: Vec<Part>) -> Matrix {
         let row_len = parts[0].tensor.row_len();
         let rows = parts.iter().map(|part| part.tensor.rows()).sum();
-        let (mut bits, mut zeros) = (32, false);
-        match self.weights {
+        let form = match self.weights {
+            Weights::Stored if parts.iter().all(|part| kernel::takes(part.tensor.kind, row_len)) => Form::Stored(parts),
             Weights::F32 => {
                 let at = self.data.floats(parts, rows * row_len);
                 self.external(&format!("{name}.weight"), FLOAT, &[rows, row_len], at);
+                Form::Floats
             }
-            Weights::Blocks | Weights::EightBits => {
-                let at = self.data.blocks(parts, rows, row_len, self.weights == Weights::Blocks);
+            Weights::Stored | Weights::Blocks | Weights::EightBits => {
+                let at = self.data.blocks(parts, rows, row_len, self.weights != Weights::EightBits);
                 let (blocks, packed) = (row_len / BLOCK, 8 / at.bits);
                 self.external(&format!("{name}.bytes"), UINT8, &[rows, blocks, BLOCK / packed], at.bytes);
                 // The same bytes as rows: gathering wants two dimensions where multiplying wants three.
@@ -126,34 +136,38 @@ impl GraphBuilder {
                 self.external(&format!("{name}.scales"), FLOAT, &[rows, blocks], at.scales);
                 if let Some(at) = at.zeros {
                     self.external(&format!("{name}.zeros"), UINT8, &[rows, blocks], at);
-                    zeros = true;
                 }
-                bits = at.bits;
+                Form::Blocks { bits: at.bits, zeros: at.zeros.is_some() }
             }
-        }
-        Matrix { name: name.into(), rows, row_len, bits, zeros }
+        };
+        Matrix { name: name.into(), rows, row_len, form }
     }
 
     /// `x` times the matrix's transpose, one output for each of its rows, plus the bias if there is one.
     pub fn multiply(&mut self, x: &str, matrix: &Matrix, bias: Option<&str>) -> Edge {
         let name = &matrix.name;
-        match self.weights {
-            Weights::F32 => {
+        match &matrix.form {
+            Form::Stored(parts) => {
+                let inputs = [x, bias.unwrap_or_default()];
+                let given = if bias.is_some() { 2 } else { 1 };
+                self.node(stored::PRODUCT, &inputs[..given], &places(matrix.row_len, parts))
+            }
+            Form::Floats => {
                 let product = self.node("FusedMatMul", &[x, &format!("{name}.weight")], &[("transB", Attr::Int(1))]);
                 bias.map_or(product.clone(), |bias| self.node("Add", &[&product, bias], &[]))
             }
-            Weights::Blocks | Weights::EightBits => {
+            Form::Blocks { bits, zeros } => {
                 let (bytes, scales) = (format!("{name}.bytes"), format!("{name}.scales"));
-                let zeros = if matrix.zeros { format!("{name}.zeros") } else { String::new() };
-                let inputs = [x, &bytes, &scales, &zeros, "", bias.unwrap_or_default()];
+                let given_zeros = if *zeros { format!("{name}.zeros") } else { String::new() };
+                let inputs = [x, &bytes, &scales, &given_zeros, "", bias.unwrap_or_default()];
                 let attributes = [
                     ("K", Attr::Int(matrix.row_len as i64)),
                     ("N", Attr::Int(matrix.rows as i64)),
-                    ("bits", Attr::Int(matrix.bits as i64)),
+                    ("bits", Attr::Int(*bits as i64)),
                     ("block_size", Attr::Int(BLOCK as i64)),
                     ("accuracy_level", Attr::Int(ACCURACY_INT8)),
                 ];
-                let given = match (bias, matrix.zeros) {
+                let given = match (bias, zeros) {
                     (Some(_), _) => 6,
                     (None, true) => 4,
                     (None, false) => 3,
@@ -166,18 +180,19 @@ impl GraphBuilder {
     /// The matrix's rows at `ids`.
     pub fn gather(&mut self, matrix: &Matrix, ids: &str) -> Edge {
         let name = &matrix.name;
-        match self.weights {
-            Weights::F32 => self.node("Gather", &[&format!("{name}.weight"), ids], &[]),
-            Weights::Blocks | Weights::EightBits => {
-                let (rows, scales, zeros) = (format!("{name}.rows"), format!("{name}.scales"), format!("{name}.zeros"));
-                let inputs = [&rows, ids, &scales, &zeros];
+        match &matrix.form {
+            Form::Stored(parts) => self.node(stored::ROWS, &[ids], &places(matrix.row_len, parts)),
+            Form::Floats => self.node("Gather", &[&format!("{name}.weight"), ids], &[]),
+            Form::Blocks { bits, zeros } => {
+                let inputs = ["rows", "scales", "zeros"].map(|part| format!("{name}.{part}"));
+                let inputs = [&inputs[0], ids, &inputs[1], &inputs[2]];
                 let attributes = [
-                    ("bits", Attr::Int(matrix.bits as i64)),
+                    ("bits", Attr::Int(*bits as i64)),
                     ("block_size", Attr::Int(BLOCK as i64)),
                     ("gather_axis", Attr::Int(0)),
                     ("quantize_axis", Attr::Int(1)),
                 ];
-                self.node("GatherBlockQuantized", &inputs[..if matrix.zeros { 4 } else { 3 }], &attributes)
+                self.node("GatherBlockQuantized", &inputs[..if *zeros { 4 } else { 3 }], &attributes)
             }
         }
     }
@@ -221,28 +236,52 @@ impl GraphBuilder {
             self.graph.node.iter().flat_map(|node| node.input.iter().map(String::as_str)).collect();
         self.graph.initializer.retain(|tensor| tensor.name.as_deref().is_some_and(|name| used.contains(name)));
         let opset = |domain: &str, version| OperatorSet { domain: Some(domain.into()), version: Some(version) };
+        let mut opsets = vec![opset("", OPSET), opset(CONTRIB, 1)];
+        if self.graph.node.iter().any(|node| node.domain.as_deref() == Some(stored::DOMAIN)) {
+            opsets.push(opset(stored::DOMAIN, 1));
+        }
         let model = Model {
             ir_version: Some(IR_VERSION),
             producer_name: Some(env!("CARGO_PKG_NAME").into()),
             producer_version: Some(producer_version.into()),
-            opset_import: vec![opset("", OPSET), opset(CONTRIB, 1)],
+            opset_import: opsets,
             graph: Some(self.graph),
         };
         (model, self.data)
     }
 }
 
-fn is_contrib(op: &str) -> bool {
-    matches!(
-        op,
+/// The attributes that say where matrices are in the GGUF file.
+fn places(row_len: usize, parts: &[Part]) -> [(&'static str, Attr); 5] {
+    let each = |of: &dyn Fn(&Part) -> i64| Attr::Ints(parts.iter().map(of).collect());
+    [
+        (stored::ROW_LEN, Attr::Int(row_len as i64)),
+        (stored::KINDS, each(&|part| part.tensor.kind.code().into())),
+        (stored::HEIGHTS, each(&|part| part.tensor.rows() as i64)),
+        (stored::STARTS, each(&|part| part.tensor.start() as i64)),
+        (
+            stored::HEADS,
+            each(&|part| match part.order {
+                RowOrder::Stored => 0,
+                RowOrder::RotaryHalves { head_dim } => head_dim as i64,
+            }),
+        ),
+    ]
+}
+
+/// Whose operator it is, unless it is ONNX's own.
+fn domain(op: &str) -> Option<&'static str> {
+    match op {
         "MatMulNBits"
-            | "GatherBlockQuantized"
-            | "GroupQueryAttention"
-            | "SkipSimplifiedLayerNormalization"
-            | "FusedMatMul"
-            | "QuickGelu"
-            | "FastGelu"
-    )
+        | "GatherBlockQuantized"
+        | "GroupQueryAttention"
+        | "SkipSimplifiedLayerNormalization"
+        | "FusedMatMul"
+        | "QuickGelu"
+        | "FastGelu" => Some(CONTRIB),
+        stored::PRODUCT | stored::ROWS => Some(stored::DOMAIN),
+        _ => None,
+    }
 }
 
 fn port(name: &str, elem_type: i32, dims: &[Extent]) -> Port {

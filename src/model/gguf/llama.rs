@@ -13,8 +13,9 @@ use super::graph::{Attr, Edge, GraphBuilder, Matrix};
 use super::proto::{Extent, FLOAT, INT32, INT64};
 use super::reader::Gguf;
 use super::rope::Rope;
-use super::weights::{Part, RowOrder};
+use super::weights::Part;
 use crate::model::built::signature;
+use crate::model::row_order::RowOrder;
 use crate::{Error, Result};
 
 /// The rotary divisors that some files hold as a tensor.

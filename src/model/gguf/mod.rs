@@ -1,7 +1,8 @@
 //! From a GGUF file to a model folder of ours: an ONNX graph with its weights beside it, a tokenizer, a description.
 //!
-//! Nothing of the model is computed here, only re-expressed: blocks that ONNX Runtime can multiply with stay as they are,
-//! others become 8-bit ones (see [`quant`]), and the graph is the one whose operators it runs fastest on CPUs.
+//! Nothing of the model is computed here. Where this processor has [kernels](super::kernel) for them, matrices stay in the
+//! GGUF file, which lies in the folder too, and the graph says where. Otherwise they are re-expressed: blocks that ONNX
+//! Runtime can multiply with stay as they are, others become 8-bit ones (see [`quant`](super::quant)).
 
 mod architecture;
 #[cfg(test)]
@@ -10,7 +11,6 @@ mod graph;
 mod llama;
 mod metadata;
 pub(super) mod proto;
-mod quant;
 mod reader;
 mod rope;
 #[cfg(test)]
@@ -28,14 +28,15 @@ use prost::Message;
 use self::architecture::Shape;
 use self::graph::GraphBuilder;
 use self::reader::Gguf;
-use super::built::{self, DATA_FILE, Description, MODEL_FILE, TOKENIZER_FILE};
+use super::built::{self, DATA_FILE, Description, MODEL_FILE, STORED_FILE, TOKENIZER_FILE};
+use super::kernel::Kernel;
 use super::template::ChatTemplate;
 use super::tokenizer::ChatTokenizer;
 use crate::error::OrInternal;
 use crate::{Cancel, Error, Progress, Result};
 
 /// Part of the name of everything built here: raise it when the same GGUF would be built differently.
-pub(crate) const CONVERTER_VERSION: u32 = 3;
+pub(crate) const CONVERTER_VERSION: u32 = 4;
 
 /// Half the largest head that can be built.
 const MAX_ROPE_FACTORS: usize = 512;
@@ -43,6 +44,8 @@ const MAX_ROPE_FACTORS: usize = 512;
 /// In what precision the matrices are kept and multiplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weights {
+    /// As the file has them, where this program has kernels for a matrix; in blocks elsewhere.
+    Stored,
     /// Blocks of 32: of 4 bits where a matrix is Q4_0, of 8 elsewhere.
     Blocks,
     /// Blocks of 8 bits everywhere, to measure those of 4 by.
@@ -52,9 +55,15 @@ pub enum Weights {
 }
 
 impl Weights {
+    /// The fastest on this processor.
+    pub fn fastest() -> Self {
+        if Kernel::detect().is_some() { Self::Stored } else { Self::Blocks }
+    }
+
     /// The build options' part of a cache key.
     pub(crate) fn key(self) -> &'static str {
         match self {
+            Self::Stored => "stored",
             Self::Blocks => "blocks",
             Self::EightBits => "int8",
             Self::F32 => "f32",
@@ -78,10 +87,22 @@ pub fn build(
     fs::write(into.join(MODEL_FILE), model.encode_to_vec()).or_internal(doing())?;
     fs::write(into.join(TOKENIZER_FILE), tokenizer).or_internal(doing())?;
     built::describe(into, &description).map_err(|error| error.context(doing()))?;
+    if weights == Weights::Stored {
+        // The same bytes under a second name, or a copy where the disk has no such thing.
+        let to = into.join(STORED_FILE);
+        fs::hard_link(source, &to).or_else(|_| fs::copy(source, &to).map(drop)).or_internal(doing())?;
+    }
     let file = fs::File::create(into.join(DATA_FILE)).or_internal(doing())?;
     progress.during(&format!("building the model {name}"), Some(data.len()), || {
         data.write(&mut gguf, file, progress, cancel)
     })
+}
+
+/// Refuses a file whose header alone shows that [`build`] would refuse it, before the file is copied.
+pub(super) fn check(source: &Path) -> Result<()> {
+    let mut gguf = Gguf::open(source)?;
+    let checked = plan(&mut gguf, "", Weights::Blocks).and_then(|(_, _, description)| tokenizer(&gguf, &description));
+    checked.map(drop).map_err(|error| error.context(format!("cannot build a model from `{}`", source.display())))
 }
 
 /// Everything but the weights' bytes.

@@ -10,6 +10,7 @@ pub(crate) const INT32: i32 = 6;
 pub(crate) const INT64: i32 = 7;
 pub(super) const ATTRIBUTE_FLOAT: i32 = 1;
 pub(super) const ATTRIBUTE_INT: i32 = 2;
+pub(super) const ATTRIBUTE_INTS: i32 = 7;
 /// `TensorProto.DataLocation.EXTERNAL`.
 pub(crate) const EXTERNAL: i32 = 1;
 
@@ -73,6 +74,8 @@ pub(crate) struct Attribute {
     pub f: Option<f32>,
     #[prost(int64, optional, tag = "3")]
     pub i: Option<i64>,
+    #[prost(int64, repeated, packed = "false", tag = "8")]
+    pub ints: Vec<i64>,
     #[prost(int32, optional, tag = "20")]
     pub kind: Option<i32>,
 }

@@ -9,8 +9,8 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::metadata::{Metadata, Value};
-use super::quant::TensorType;
 use super::tokenizer_json;
+use crate::model::quant::TensorType;
 use crate::{Error, Result};
 
 /// Bytes that metadata and tensor list may take together; a vocabulary of 260,000 tokens with its merges takes 15 MB.
@@ -50,6 +50,11 @@ impl TensorEntry {
 
     pub fn rows(&self) -> usize {
         self.dims[1..].iter().product()
+    }
+
+    /// Where in the file it begins, in bytes.
+    pub fn start(&self) -> u64 {
+        self.start
     }
 
     pub fn row_bytes(&self) -> usize {

@@ -6,8 +6,9 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::ops::Range;
 
-use super::quant::{BLOCK, SYMMETRIC, TensorType, q4_0_to_4_bits};
 use super::reader::{Gguf, TensorEntry};
+use crate::model::quant::{BLOCK, SYMMETRIC, TensorType, q4_0_to_4_bits};
+use crate::model::row_order::RowOrder;
 use crate::{Cancel, Error, Progress, Result, Step};
 
 /// Where tensors begin, so that any vector load of them is aligned.
@@ -20,38 +21,6 @@ const CHUNK: usize = 4 << 20;
 pub(super) struct Part {
     pub tensor: TensorEntry,
     pub order: RowOrder,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RowOrder {
-    Stored,
-    /// Query and key rows, which llama.cpp keeps with the two halves of each rotary pair side by side. Split into
-    /// halves again, `GroupQueryAttention` can rotate them in its usual form.
-    RotaryHalves {
-        head_dim: usize,
-    },
-}
-
-impl RowOrder {
-    /// The rows that must be read together.
-    fn group(self) -> usize {
-        match self {
-            Self::Stored => 1,
-            Self::RotaryHalves { head_dim } => head_dim,
-        }
-    }
-
-    /// Which row of a group becomes row `row`.
-    fn source(self, row: usize) -> usize {
-        match self {
-            Self::Stored => row,
-            Self::RotaryHalves { head_dim } => {
-                let (head, within) = (row / head_dim, row % head_dim);
-                let (half, pair) = (within / (head_dim / 2), within % (head_dim / 2));
-                head * head_dim + pair * 2 + half
-            }
-        }
-    }
 }
 
 /// Where a matrix of blocks goes: its numbers, a scale for each block, and zero points unless all are symmetric.
@@ -230,15 +199,6 @@ fn unwritable(error: std::io::Error) -> Error {
 mod tests {
     use super::super::fixture::Fixture;
     use super::*;
-
-    #[test]
-    fn rotary_halves_undo_the_interleaving() {
-        // llama.cpp's converter puts row (half, pair) of a head at pair * 2 + half; this must be its inverse.
-        let order = RowOrder::RotaryHalves { head_dim: 8 };
-        assert_eq!((0..8).map(|row| order.source(row)).collect::<Vec<_>>(), [0, 2, 4, 6, 1, 3, 5, 7]);
-        assert_eq!(order.source(8), 8);
-        assert_eq!(order.source(9), 10);
-    }
 
     fn gguf() -> (tempfile::NamedTempFile, Gguf) {
         let mut fixture = Fixture::new();

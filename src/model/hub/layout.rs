@@ -66,6 +66,14 @@ impl Layout {
         bytes.is_none_or(|bytes| bytes == facts.len()).then_some(path)
     }
 
+    /// A file of that size which is the blob `sha256`, or, as tools without links keep it, has the name `name` in some commit.
+    pub fn held(&self, name: &str, sha256: &str, bytes: u64) -> Option<PathBuf> {
+        let fits = |path: &PathBuf| path.metadata().is_ok_and(|facts| facts.is_file() && facts.len() == bytes);
+        let commits = fs::read_dir(self.root().join("snapshots")).into_iter().flatten().flatten();
+        let named = commits.take(MAX_FILES).map(|commit| commit.path().join(name));
+        std::iter::once(self.blob(sha256)).chain(named).find(fits)
+    }
+
     /// The files of a commit that could be part of a model.
     pub fn list(&self, commit: &str) -> Vec<Listed> {
         let (top, mut found, mut folders) = (self.snapshot(commit), Vec::new(), vec![String::new()]);
@@ -169,7 +177,7 @@ impl Layout {
 }
 
 /// The blob's tag that a file of a snapshot leads to, when that is the SHA-256 of its content.
-pub(in crate::model) fn sha256_of(file: &Path) -> Option<String> {
+pub(super) fn sha256_of(file: &Path) -> Option<String> {
     let target = fs::read_link(file).ok()?;
     target.file_name()?.to_str().filter(|tag| is_sha256(tag)).map(str::to_owned)
 }
@@ -276,6 +284,10 @@ mod tests {
             assert_eq!(layout.file("c0", name, Some(6)), None, "of another size");
             assert_eq!(sha256_of(&file).as_deref(), Some(tag.as_str()));
         }
+        let blob = layout.blob(&tag);
+        assert_eq!(layout.held("x.gguf", &tag, 5), Some(blob));
+        assert_eq!(layout.held("x.gguf", &"cd".repeat(32), 5), layout.file("c0", "x.gguf", None), "by its name");
+        assert_eq!(layout.held("y.gguf", &tag, 6), None, "of another size");
         layout.remember("main", "c0").unwrap();
         layout.remember("refs/pr/1", "c0").unwrap();
         assert_eq!(layout.commit("main").as_deref(), Some("c0"));

@@ -16,7 +16,6 @@ mod server;
 mod transfer;
 mod trouble;
 
-pub(super) use layout::sha256_of;
 pub(super) use name::HubName;
 
 use std::path::{Path, PathBuf};
@@ -24,7 +23,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use self::client::{Client, Patience, Want};
-use self::layout::Layout;
+use self::layout::{Layout, sha256_of};
 use self::listing::{Listing, RemoteFile};
 use self::place::Place;
 use self::transfer::{Facts, Wanted};
@@ -152,6 +151,11 @@ impl Hub {
     pub fn file(&self, plan: &Plan, file: &str) -> Option<PathBuf> {
         let known = plan.listing.file(file).and_then(|file| file.bytes);
         self.layout(&plan.name).file(&plan.listing.commit, file, known)
+    }
+
+    /// Where the cache holds the file that `name` names, of whichever commit; its content is for the caller to check.
+    pub fn held(&self, name: &HubName, sha256: &str, bytes: u64) -> Option<PathBuf> {
+        self.layout(name).held(name.file.as_deref()?, sha256, bytes)
     }
 
     /// The folder of the plan's commit, with all files of the plan in it.

@@ -100,6 +100,12 @@ impl LocalModel {
         Self { prefixes, ..self }
     }
 
+    /// The same, called by another name if one is given.
+    #[must_use]
+    pub(crate) fn named(self, name: Option<String>) -> Self {
+        Self { name: name.unwrap_or(self.name), ..self }
+    }
+
     /// Tokens of prompt and reply together.
     pub fn n_ctx(&self) -> usize {
         self.context.n_ctx()

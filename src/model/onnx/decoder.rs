@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use ort::memory::Allocator;
+use ort::operator::OperatorDomain;
 use ort::session::builder::GraphOptimizationLevel;
 use ort::session::{IoBinding, Session};
 use ort::value::{DynValue, Outlet, ValueType};
@@ -16,8 +17,9 @@ use super::file::{self, Facts};
 use super::layout::{Dim, Element, Input, Names, Plan, Port, Role};
 use super::logits::Logits;
 use super::runtime::Runtime;
-use super::{broken, tensor, unexpected};
+use super::{broken, stored, tensor, unexpected};
 use crate::capacity::machine_memory;
+use crate::model::built::STORED_FILE;
 use crate::model::local::Network;
 use crate::{Error, Result};
 
@@ -80,7 +82,13 @@ impl Decoder {
             return Err(Error::usage("a context of 0 tokens holds no prompt").advise("give --n-ctx 2048 or the like"));
         }
         let doing = || format!("cannot load `{}`", graphs.decoder.display());
-        let session = load(runtime, &graphs.decoder, n_threads).map_err(|error| broken(&error).context(doing()))?;
+        let stored = graphs.decoder.with_file_name(STORED_FILE);
+        let operators = match graphs.ours && stored.is_file() {
+            true => Some(stored::operators(&stored).map_err(|error| error.context(doing()))?),
+            false => None,
+        };
+        let session =
+            load(runtime, &graphs.decoder, n_threads, operators).map_err(|error| broken(&error).context(doing()))?;
         let (inputs, outputs) = (ports(session.inputs()), ports(session.outputs()));
         let plan = Plan::read(&inputs, &outputs, &graphs.names, &graphs.facts.shared)
             .map_err(|error| error.context(doing()))?;
@@ -281,10 +289,19 @@ impl Network for Decoder {
     }
 }
 
-pub(super) fn load(runtime: &Runtime, graph: &Path, n_threads: usize) -> ort::Result<Session> {
+pub(super) fn load(
+    runtime: &Runtime,
+    graph: &Path,
+    n_threads: usize,
+    operators: Option<OperatorDomain>,
+) -> ort::Result<Session> {
     // More threads than cores only take the cores from each other.
     let n_threads = n_threads.min(std::thread::available_parallelism().map_or(1, usize::from));
-    Session::builder(&runtime.environment)?
+    let mut builder = Session::builder(&runtime.environment)?;
+    if let Some(operators) = operators {
+        builder = builder.with_operators(operators)?;
+    }
+    builder
         .with_optimization_level(GraphOptimizationLevel::All)?
         .with_intra_threads(n_threads)?
         .with_config_entry("session.intra_op.spin_duration_us", SPIN_MICROSECONDS)?

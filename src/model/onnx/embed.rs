@@ -23,7 +23,7 @@ impl Embeddings {
     /// Loads the graph in the file `graph`, which is to make rows of `element`.
     pub fn open(runtime: &Runtime, graph: &Path, element: Element, n_threads: usize) -> Result<Self> {
         let doing = || format!("cannot load `{}`", graph.display());
-        let session = load(runtime, graph, n_threads).map_err(|error| broken(&error).context(doing()))?;
+        let session = load(runtime, graph, n_threads, None).map_err(|error| broken(&error).context(doing()))?;
         let (inputs, outputs) = (ports(session.inputs()), ports(session.outputs()));
         let ([ids], [rows]) = (inputs.as_slice(), outputs.as_slice()) else {
             return Err(Error::model("a graph of embeddings has one input and one output").context(doing()));

@@ -7,6 +7,7 @@ mod file;
 mod layout;
 mod logits;
 mod runtime;
+mod stored;
 mod tensor;
 #[cfg(test)]
 pub(super) mod testing;

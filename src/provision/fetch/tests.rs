@@ -34,7 +34,7 @@ impl Place {
             n_threads: 1,
             python_wheel: None,
             onnxruntime: None,
-            model_wheel: None,
+            model_wheel: Vec::new(),
             metering: crate::Metering::default(),
             offline: false,
             capacity: crate::Capacity::default(),
@@ -61,7 +61,7 @@ impl Place {
 
     fn fetch(&self, pythons: &[&[&str]], progress: &Progress, cancel: &Cancel) -> Result<Folder> {
         let artefact = artefact();
-        let at_hand = (artefact.at_hand)(&self.config);
+        let at_hand = (artefact.at_hand)(&self.config)?;
         Fetch { artefact, at_hand, offline: self.config.offline, pip: &Pip::with(pythons) }.run(
             &self.cache,
             progress,
@@ -143,6 +143,10 @@ fn the_telling_line_of_pip_is_in_the_error() {
         (
             "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.\n  Expected\n".into(),
             "pinned hash",
+        ),
+        (
+            "ERROR: Exception:\nTraceback (most recent call last):\n  x\nReadTimeoutError: timed out\n".into(),
+            "timed out",
         ),
         (String::new(), "no message"),
     ];

@@ -1,5 +1,5 @@
 //! What the operating systems do differently: who owns a file and who may write it, how a change of it is noticed,
-//! how it reaches the disk, and how a child process is ended.
+//! how it reaches the disk, how much room is left there, and how a child process is ended.
 
 #[cfg(unix)]
 mod unix;

@@ -78,6 +78,13 @@ pub(in crate::provision) fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
+/// Bytes that this user may still write on the file system of `folder`; `None` where it does not tell.
+pub(in crate::provision) fn room(folder: &Path) -> Option<u64> {
+    let facts = rustix::fs::statvfs(folder).ok()?;
+    // What is mounted without a size (some of FUSE) says that nothing fits.
+    (facts.f_blocks > 0).then(|| facts.f_bavail.saturating_mul(facts.f_frsize))
+}
+
 /// Gives the child a process group, so that what it starts itself (a shim, a wrapper) ends with it.
 pub(in crate::provision) fn separate(command: &mut Command) {
     command.process_group(0);

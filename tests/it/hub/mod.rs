@@ -16,8 +16,6 @@ use crate::tool::{Done, finish, ready, tool};
 
 const REPO: &str = "org/tiny-GGUF";
 const FILE: &str = "tiny-q8_0.gguf";
-const RECOMMENDED: &str = "Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF";
-const RECOMMENDED_FILE: &str = "qwen2.5-coder-1.5b-instruct-q8_0.gguf";
 
 /// A llama of one layer that knows bytes and says nothing of use: all its weights are 0.
 fn tiny() -> Vec<u8> {
@@ -188,37 +186,4 @@ fn a_refusal_is_three_lines_and_exit_code_69() {
     let done = finish(offline).exits(69);
     assert!(done.stderr.contains("setup --model org/tiny-GGUF"), "{}", done.stderr);
     assert_eq!(gated.seen().len(), before);
-}
-
-#[test]
-fn the_recommended_model_is_fetched_only_on_request_and_then_used() {
-    ready();
-    let home = tempfile::tempdir().unwrap();
-    let server = serve(RECOMMENDED, RECOMMENDED_FILE, |_| Act::Serve);
-    let setup = |flags: &[&str]| finish(with_hub(&server.url(), home.path(), &[&["setup", "--json"], flags].concat()));
-    let recommended = |listing: &serde_json::Value| {
-        let items = listing["items"].as_array().unwrap().clone();
-        items.into_iter().find(|item| item["what"].as_str().unwrap().contains("recommended")).unwrap()
-    };
-    let before = setup(&[]).exits(0).json();
-    assert_eq!((&recommended(&before)["present"], &recommended(&before)["optional"]), (&false.into(), &true.into()));
-    assert_eq!((before["complete"].as_bool(), server.seen()), (Some(true), Vec::new()), "nobody was asked");
-    setup(&["--yes"]).exits(0);
-    let after = setup(&["--check"]).exits(0).json();
-    assert_eq!(recommended(&after)["present"], true, "{after}");
-    let answer = ask("http://127.0.0.1:9", home.path(), &[]).exits(1).json();
-    assert_eq!(answer["model"], "qwen2.5-coder-1.5b-instruct-q8_0", "{answer}");
-}
-
-#[test]
-fn where_the_hub_is_away_the_small_model_serves() {
-    ready();
-    let home = tempfile::tempdir().unwrap();
-    let silent = serve(RECOMMENDED, RECOMMENDED_FILE, |_| Act::Silent);
-    for endpoint in [silent.url(), "http://127.0.0.1:9".into()] {
-        let done = finish(with_hub(&endpoint, home.path(), &["setup", "--yes"])).exits(69);
-        let told: Vec<_> = done.stderr.lines().filter(|line| line.contains("going on with the small model")).collect();
-        assert_eq!(told.len(), 1, "{}", done.stderr);
-        assert!(done.stdout.contains("optional") && !done.stdout.contains("missing"), "{}", done.stdout);
-    }
 }

@@ -143,6 +143,11 @@ impl TensorType {
         .advise("take the Q8_0 or Q4_K_M file of the same model"))
     }
 
+    /// ggml's number of the type.
+    pub fn code(self) -> u32 {
+        self.facts().code
+    }
+
     fn facts(self) -> &'static Facts {
         &TYPES[self as usize]
     }
