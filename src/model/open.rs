@@ -35,7 +35,7 @@ struct Found {
 /// # Errors
 /// Usage, when nothing goes by that name; unavailable, when the runtime or the model is not to be had; model, when the
 /// file is not one that can be used.
-pub(crate) fn open(config: &Config, progress: &Progress, cancel: &Cancel) -> Result<Box<dyn Model>> {
+pub fn open(config: &Config, progress: &Progress, cancel: &Cancel) -> Result<Box<dyn Model>> {
     if let Some(url) = &config.base_url {
         return Ok(Box::new(OpenAiModel::open(url, config, progress, cancel)?));
     }

@@ -44,6 +44,8 @@ mod python;
 mod sandbox;
 /// Programs as people and models write them.
 mod snippets;
+/// When the measurement of solved tasks counts an answer as right.
+mod solve;
 /// State as a value: undo, checkpoints, forks, saved sessions.
 mod state;
 /// Where the tests get what must be fetched.

@@ -2,7 +2,7 @@
 
 #[path = "../../../src/model/openai/body.rs"]
 mod body;
-#[path = "../../../src/model/openai/ending.rs"]
+#[path = "../../../src/model/ending.rs"]
 mod ending;
 #[path = "../../../src/model/openai/inert.rs"]
 mod inert;
@@ -13,7 +13,7 @@ use body::{Body, Fault};
 use ending::Ending;
 use wire::Part;
 
-const PREFILL: &str = "```python\n";
+const FENCE: &str = "```python\n";
 const STOP: [&str; 1] = ["\n```"];
 
 /// An answer says the same however its bytes come, and the reply in it ends at the same place however it grows. What is
@@ -60,8 +60,8 @@ fn pieces(bytes: &[u8], cuts: u8) -> impl Iterator<Item = &[u8]> {
 
 /// Where the reply has said everything, found while it grows and found at once.
 fn replies(texts: &[&str], text: &str) {
-    let at_once = Ending::new(PREFILL, &STOP).find(text);
-    let (mut ending, mut grown) = (Ending::new(PREFILL, &STOP), String::new());
+    let at_once = Ending::new("", FENCE, &STOP).find(text);
+    let (mut ending, mut grown) = (Ending::new("", FENCE, &STOP), String::new());
     let found = texts.iter().find_map(|piece| {
         grown.push_str(piece);
         ending.find(&grown)

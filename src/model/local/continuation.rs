@@ -3,7 +3,7 @@
 use super::draw::Draw;
 use super::repetition::Repetition;
 use super::tokens::Tokens;
-use crate::model::stop::StopTexts;
+use crate::model::ending::Ending;
 use crate::model::tokenizer::TextStream;
 use crate::model::{Finish, Prompt, Reply, TokenLogprobs};
 use crate::{Cancel, Result};
@@ -14,7 +14,7 @@ pub(super) struct Continuation<'a> {
     tokens: usize,
     most: usize,
     stream: TextStream<'a>,
-    stop: StopTexts<'a>,
+    ending: Ending<'a>,
     repetition: Repetition,
     logprobs: Vec<TokenLogprobs>,
     on_text: &'a mut dyn FnMut(&str),
@@ -24,16 +24,16 @@ impl<'a> Continuation<'a> {
     /// Begins with the prefill; `room` is how many tokens the context holds beside the prompt.
     pub fn new(prompt: &Prompt<'a>, room: usize, stream: TextStream<'a>, on_text: &'a mut dyn FnMut(&str)) -> Self {
         let mut begun = Self {
-            text: String::new(),
+            text: prompt.prefill.to_owned(),
             tokens: 0,
             most: prompt.max_tokens.min(room),
             stream,
-            stop: StopTexts::new(prompt.stop),
+            ending: Ending::new(prompt.prefill, prompt.stop_after, prompt.stop),
             repetition: Repetition::new(),
             logprobs: Vec::new(),
             on_text,
         };
-        begun.emit(prompt.prefill);
+        begun.emit(0);
         begun
     }
 
@@ -64,14 +64,17 @@ impl<'a> Continuation<'a> {
 
     /// Adds a piece, up to the end of a stop text if one ends in it; whether one did.
     fn add(&mut self, piece: &str) -> bool {
-        let end = self.stop.end_in(piece);
-        self.emit(&piece[..end.unwrap_or(piece.len())]);
+        let before = self.text.len();
+        self.text.push_str(piece);
+        let end = self.ending.find(&self.text);
+        self.text.truncate(end.unwrap_or(self.text.len()));
+        self.emit(before);
         end.is_some()
     }
 
-    fn emit(&mut self, piece: &str) {
-        if !piece.is_empty() {
-            self.text.push_str(piece);
+    /// Hands on what the reply holds from `before` on.
+    fn emit(&mut self, before: usize) {
+        if let Some(piece) = self.text.get(before..).filter(|piece| !piece.is_empty()) {
             (self.on_text)(piece);
         }
     }

@@ -4,13 +4,12 @@
 //! - The key comes from the environment and goes into one header, to the base URL's own host; redirects are not followed.
 //! - What a server sends is untrusted: every line, document, text and wait is bounded, its words are shown in one short
 //!   line, and without the key.
-//! - The prefill is not sent, so [`Reply::text`] is what the server said, from its beginning. Once that holds the prefill
-//!   and then a stop text, the reply is over and we hang up, at which servers stop.
+//! - The prefill is not sent, so [`Reply::text`] is what the server said, from its beginning. Once it ends
+//!   with a stop text, the reply is over and we hang up, at which servers stop.
 //! - What may pass (busy, loading, restarting) is tried again, but never after a piece of text was handed on.
 
 mod base_url;
 mod body;
-mod ending;
 mod exchange;
 mod inert;
 #[cfg(test)]

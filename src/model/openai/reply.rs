@@ -1,7 +1,7 @@
 //! A reply as it grows.
 
-use super::ending::Ending;
 use super::wire::Part;
+use crate::model::ending::Ending;
 use crate::model::{Finish, Prompt, Reply};
 use crate::{Error, Result};
 
@@ -26,7 +26,7 @@ impl<'a> Growing<'a> {
     pub fn new(prompt: &Prompt<'a>, on_text: &'a mut dyn FnMut(&str)) -> Self {
         Self {
             text: String::new(),
-            ending: Ending::new(prompt.prefill, prompt.stop),
+            ending: Ending::new("", prompt.stop_after, prompt.stop),
             is_whole: false,
             finish: None,
             is_done: false,
@@ -126,7 +126,7 @@ mod tests {
     /// The reply that `parts` make, and what was streamed; the parts after the one that ends it are not taken.
     fn grown(parts: &[Part]) -> (Result<Option<Reply>>, String) {
         let (sampling, mut streamed) = (Sampling::default(), String::new());
-        let prompt = Prompt::new(&[], &sampling).with_prefill("```python\n").with_stop(&["\n```"]);
+        let prompt = Prompt::new(&[], &sampling).with_stop(&["\n```"]).with_stop_after("```python\n");
         let mut on_text = |piece: &str| streamed.push_str(piece);
         let mut growing = Growing::new(&prompt, &mut on_text);
         let taken = parts.iter().try_for_each(|part| match growing.take(part.clone()) {

@@ -32,7 +32,7 @@ fn client(base: &str) -> OpenAiModel {
 fn generate(model: &mut OpenAiModel, cancel: &Cancel) -> (Result<Reply, Refusal>, String) {
     let (sampling, mut streamed) = (Sampling::default(), String::new());
     let messages = [Message { role: Role::User, content: "Print é.".into() }];
-    let prompt = Prompt::new(&messages, &sampling).with_prefill("```python\n").with_stop(&["\n```"]);
+    let prompt = Prompt::new(&messages, &sampling).with_stop(&["\n```"]).with_stop_after("```python\n");
     let reply = model.generate(&prompt, &mut |piece| streamed.push_str(piece), cancel);
     (reply, streamed)
 }

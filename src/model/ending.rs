@@ -1,7 +1,7 @@
 //! Where a reply has said all that was asked for, so that the rest need not be waited for.
 //!
-//! The prefill was not said for the model, so the stop texts count from where it has said it itself. A stop text inside a
-//! triple-quoted string is none: models that know the format by themselves also write programs that print Markdown.
+//! The stop texts count from where the reply has come to the program: a fence that opens one must not be taken for the end
+//! of one. A stop text inside a triple-quoted string is none: programs print Markdown too.
 
 const THINK: &str = "<think>";
 const THOUGHT: &str = "</think>";
@@ -12,13 +12,13 @@ enum Stage {
     /// Thinking may hold fences that are not the answer.
     Start,
     Thinking,
-    BeforePrefill,
+    Before,
     Counting,
 }
 
 /// Looks at a reply as it grows. Each byte is looked at a few times, however the pieces fall.
-pub(super) struct Ending<'a> {
-    prefill: &'a str,
+pub(crate) struct Ending<'a> {
+    after: &'a str,
     stop: &'a [&'a str],
     stage: Stage,
     /// What lies before this has been looked at.
@@ -29,9 +29,10 @@ pub(super) struct Ending<'a> {
 }
 
 impl<'a> Ending<'a> {
-    pub fn new(prefill: &'a str, stop: &'a [&'a str]) -> Self {
-        let stage = if prefill.is_empty() { Stage::Counting } else { Stage::Start };
-        Self { prefill, stop, stage, from: 0, lexed: 0, open: None }
+    /// The stop texts count after the text `after`, which may be in what the reply has `begun` with already.
+    pub fn new(begun: &str, after: &'a str, stop: &'a [&'a str]) -> Self {
+        let (stage, from) = if begun.contains(after) { (Stage::Counting, begun.len()) } else { (Stage::Start, 0) };
+        Self { after, stop, stage, from, lexed: from, open: None }
     }
 
     /// Where `text`, the whole reply so far, has said everything: the end of a stop text.
@@ -43,17 +44,17 @@ impl<'a> Ending<'a> {
                     self.stage = match said.starts_with(THINK) {
                         true => Stage::Thinking,
                         false if THINK.starts_with(said) && text.len() < 64 => return None,
-                        false => Stage::BeforePrefill,
+                        false => Stage::Before,
                     };
                 }
                 Stage::Thinking => {
                     self.pass(text, THOUGHT)?;
-                    self.stage = Stage::BeforePrefill;
+                    self.stage = Stage::Before;
                 }
-                Stage::BeforePrefill => {
-                    let start = self.pass(text, self.prefill)?;
+                Stage::Before => {
+                    let start = self.pass(text, self.after)?;
                     // A longer fence is closed by a longer one.
-                    let mark = self.prefill.chars().next();
+                    let mark = self.after.chars().next();
                     if !mark.is_some_and(|mark| text[..start].ends_with(mark)) {
                         (self.stage, self.lexed) = (Stage::Counting, self.from);
                     }
@@ -124,13 +125,13 @@ impl<'a> Ending<'a> {
 mod tests {
     use super::*;
 
-    const PREFILL: &str = "```python\n";
+    const FENCE: &str = "```python\n";
 
     /// What is kept of `text`, the same however it is cut.
     #[track_caller]
-    fn kept<'t>(text: &'t str, prefill: &str, stop: &[&str]) -> &'t str {
-        let whole = Ending::new(prefill, stop).find(text);
-        let mut ending = Ending::new(prefill, stop);
+    fn kept<'t>(text: &'t str, after: &str, stop: &[&str]) -> &'t str {
+        let whole = Ending::new("", after, stop).find(text);
+        let mut ending = Ending::new("", after, stop);
         let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
         let grown = ends.map(|end| &text[..end]).find_map(|grown| ending.find(grown));
         assert_eq!(whole, grown, "{text:?}");
@@ -150,7 +151,7 @@ mod tests {
             ("```python\ns = '''\n```\n'''\n```\nend", "```python\ns = '''\n```\n'''\n```"),
             ("```python\n\"\"\"it's '''\n```\n\"\"\"\n```\nend", "```python\n\"\"\"it's '''\n```\n\"\"\"\n```"),
         ] {
-            assert_eq!(kept(text, PREFILL, &stop), cut);
+            assert_eq!(kept(text, FENCE, &stop), cut);
         }
         for whole in [
             "",
@@ -160,22 +161,33 @@ mod tests {
             "prose\n```\n",
             "<think>```python\nx\n```\n",
         ] {
-            assert_eq!(kept(whole, PREFILL, &stop), whole);
+            assert_eq!(kept(whole, FENCE, &stop), whole);
         }
     }
 
     #[test]
-    fn without_a_prefill_they_count_from_the_start() {
+    fn after_nothing_they_count_from_the_start() {
         assert_eq!(kept("a stop b", "", &["stop", ""]), "a stop");
         assert_eq!(kept("a long stop", "", &["long stop", "g st"]), "a long st");
         assert_eq!(kept("éé", "", &[]), "éé");
     }
 
     #[test]
+    fn what_the_reply_was_begun_with_does_not_end_it() {
+        let found = |begun: &str, after: &str, said: &str| {
+            Ending::new(begun, after, &["\n```"]).find(&format!("{begun}{said}")).map(|end| end - begun.len())
+        };
+        assert_eq!(found("```python\n", FENCE, "x\n```\n"), Some(5));
+        assert_eq!(found("```python\n", FENCE, "```\nx\n```"), Some(9));
+        assert_eq!(found("a\n```\nb", "", "\n```"), Some(4));
+        assert_eq!(found("Sure:\n", FENCE, "```python\nx\n```\n"), Some(15));
+    }
+
+    #[test]
     fn long_replies_are_looked_at_once() {
-        let mut text = String::from(PREFILL);
+        let mut text = String::from(FENCE);
         text.push_str("'''");
-        let mut ending = Ending::new(PREFILL, &["\n```"]);
+        let mut ending = Ending::new("", FENCE, &["\n```"]);
         for _ in 0..200_000 {
             text.push_str("\n```");
             assert_eq!(ending.find(&text), None);
