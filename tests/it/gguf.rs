@@ -12,7 +12,7 @@ use std::path::Path;
 use slm_code_interpreter::model::parts::{Decoder, Network, Runtime, Weights, build};
 use slm_code_interpreter::{Cancel, Progress};
 
-use self::tiny::{Key, Q4_0, Tiny, VOCABULARY, WIDTH};
+use self::tiny::{KINDS, Key, Q4_0, Tiny, VOCABULARY, WIDTH};
 use crate::support::artefacts;
 
 /// Every architecture and what can vary in it.
@@ -140,6 +140,26 @@ fn four_bits_compute_what_their_widening_computes() {
             );
             // Both round what they are multiplied with to 8 bits, each in its own way.
             assert!(largest <= range * 0.02, "{name} {at}: off by {largest} of {range}");
+        }
+    }
+}
+
+/// Matrices as the file has them, of several kinds, beside blocks of 8 bits: kernels of ours and ONNX Runtime's.
+#[test]
+fn matrices_in_the_file_compute_what_their_widening_computes() {
+    for (name, mut tiny) in variants() {
+        let matrices = tiny.tensors.iter_mut().filter(|(_, dims, _)| dims.len() == 2);
+        for ((_, _, kind), of) in matrices.zip(KINDS.into_iter().cycle()) {
+            *kind = of;
+        }
+        let [stored, eight, full] =
+            [Weights::Stored, Weights::EightBits, Weights::F32].map(|weights| logits(&tiny, weights));
+        for at in 0..2 {
+            let (largest, range) = difference(&stored[at], &full[at]);
+            let (rounding, _) = difference(&eight[at], &full[at]);
+            println!("{name} {at}: off by {largest:.5}, 8 bits by {rounding:.5}, of {range:.2}");
+            // Either rounds activations to 8 bits, which is what moves the logits.
+            assert!(largest <= range * 0.04, "{name} {at}: off by {largest} of {range}");
         }
     }
 }

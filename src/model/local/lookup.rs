@@ -14,7 +14,9 @@ const LEAST: usize = 3;
 /// Appends to `ids` what may follow them, at most `room` tokens, and says how many: as many as the match is long, since
 /// the longer two texts have been the same, the longer they will be.
 pub(super) fn propose(ids: &mut Vec<u32>, room: usize) -> usize {
-    let Some((end, matched)) = latest_longest_match(ids).filter(|(_, matched)| *matched >= LEAST_MATCH) else { return 0 };
+    let Some((end, matched)) = latest_longest_match(ids).filter(|(_, matched)| *matched >= LEAST_MATCH) else {
+        return 0;
+    };
     let count = matched.max(LEAST).min(room);
     // Where the match is a run that goes on, the copy goes on with itself.
     for at in end..end + count {

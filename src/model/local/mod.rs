@@ -210,6 +210,10 @@ impl Model for LocalModel {
         &self.name
     }
 
+    fn parameters(&self) -> Option<u64> {
+        self.parameters
+    }
+
     fn generate(
         &mut self,
         prompt: &Prompt<'_>,

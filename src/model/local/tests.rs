@@ -15,6 +15,7 @@ fn model(space_prefix: bool) -> LocalModel {
     let vocabulary = tokenizer.vocabulary(1000);
     LocalModel {
         name: "parrot".into(),
+        parameters: None,
         tokenizer,
         end_of_turn: vec![END],
         context: Context::new(Box::new(Parrot::new(512, vocabulary, 3, false))),
