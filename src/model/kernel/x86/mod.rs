@@ -1,11 +1,15 @@
 //! The products on x86-64: with AVX2, or with AVX-512 and its VNNI and VBMI.
 //!
-//! What follows is generic over the kind of blocks and over the vectors, and every function of it is inlined into one
-//! of the few here that say which instructions they need. A [`Kernel`] exists only where those are there.
+//! What is below this file is generic over the kind of blocks and over the vectors, so that it is written once; every
+//! function of it is inlined into one of the few here that say which instructions they need. A [`Kernel`] exists only
+//! where those are there.
 
 #![expect(
     unsafe_code,
-    reason = "vector instructions: of a processor that has them, on slices whose length was checked"
+    clippy::undocumented_unsafe_blocks,
+    reason = "Two things are unsafe in these files, and each of them for one reason. Instructions: the processor has \
+              them, which every function's caller promises, up to those here that a Kernel stands for. Loads and stores \
+              of vectors: from and to slices and arrays that were cut to the vector's length just before."
 )]
 
 mod blocks;

@@ -43,17 +43,17 @@ impl Vector for Avx512 {
     }
     #[inline(always)]
     unsafe fn load_bytes(from: &[[u8; 4]]) -> __m512i {
-        debug_assert!(from.len() >= 16);
+        let from = &from[..16];
         unsafe { _mm512_loadu_si512(from.as_ptr().cast()) }
     }
     #[inline(always)]
     unsafe fn load(from: &[f32]) -> __m512 {
-        debug_assert!(from.len() >= 16);
+        let from = &from[..16];
         unsafe { _mm512_loadu_ps(from.as_ptr()) }
     }
     #[inline(always)]
     unsafe fn store(vector: __m512, to: &mut [f32]) {
-        debug_assert!(to.len() >= 16);
+        let to = &mut to[..16];
         unsafe { _mm512_storeu_ps(to.as_mut_ptr(), vector) }
     }
     #[inline(always)]
@@ -100,17 +100,17 @@ impl Vector for Avx2 {
     }
     #[inline(always)]
     unsafe fn load_bytes(from: &[[u8; 4]]) -> __m256i {
-        debug_assert!(from.len() >= 8);
+        let from = &from[..8];
         unsafe { _mm256_loadu_si256(from.as_ptr().cast()) }
     }
     #[inline(always)]
     unsafe fn load(from: &[f32]) -> __m256 {
-        debug_assert!(from.len() >= 8);
+        let from = &from[..8];
         unsafe { _mm256_loadu_ps(from.as_ptr()) }
     }
     #[inline(always)]
     unsafe fn store(vector: __m256, to: &mut [f32]) {
-        debug_assert!(to.len() >= 8);
+        let to = &mut to[..8];
         unsafe { _mm256_storeu_ps(to.as_mut_ptr(), vector) }
     }
     #[inline(always)]
