@@ -29,7 +29,7 @@ use super::row_order::RowOrder;
 const BYTES_A_TASK: usize = 64 << 10;
 
 /// Tasks that the tiles of a matrix make at least, if there are so many.
-const LEAST_TASKS: usize = 16;
+const MIN_TASKS: usize = 16;
 
 /// A matrix as a file holds it.
 #[derive(Clone, Copy, Debug)]
@@ -98,7 +98,7 @@ impl Kernel {
             assert_eq!(Some(matrix.weights.len()), matrix.kind.bytes(matrix.rows * matrix.row_len));
             let step = match self.columns_of_tiles(rows) {
                 // Several at a time, since one brings the next nearer, but enough for all threads.
-                Some(columns) => (matrix.rows / columns / LEAST_TASKS).clamp(1, 8) * columns,
+                Some(columns) => (matrix.rows / columns / MIN_TASKS).clamp(1, 8) * columns,
                 None => (BYTES_A_TASK * matrix.rows).div_ceil(matrix.weights.len()),
             };
             for first in (0..matrix.rows).step_by(step) {

@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 use super::BLOCK;
 use crate::model::kernel::activations::RUN;
 
-/// A kind of blocks: weight = scale × (q − [`ZERO`](Self::ZERO)) − least.
+/// A kind of blocks: weight = scale × (q − [`ZERO`](Self::ZERO)) − minimum.
 pub(super) trait Block {
     /// Weights of a block, and the bytes they take.
     const WEIGHTS: usize;
@@ -18,7 +18,7 @@ pub(super) trait Block {
     /// Whether each half of 32 weights has a scale of its own.
     const HALVES: bool;
     /// Whether something is taken off each weight.
-    const LEAST: bool;
+    const MINIMUM: bool;
 
     /// Hands over the block's numbers, 32 bytes at a time, with which 32 they are.
     ///
@@ -36,22 +36,22 @@ pub(super) trait Block {
 /// A scale for each [`RUN`] of a block, and for each two runs what is taken off.
 pub(super) struct Grid {
     pub scales: [f32; 256 / RUN],
-    pub leasts: [f32; 256 / BLOCK],
+    pub minimums: [f32; 256 / BLOCK],
 }
 
-/// Q4_0, Q4_1, Q5_0 and Q5_1: 32 weights of 4 bits, or with a `FIFTH`, and with or without a `LEAST` weight.
-pub(super) struct Small<const FIFTH: bool, const LEAST: bool>;
+/// Q4_0, Q4_1, Q5_0 and Q5_1: 32 weights of 4 bits, or with a `FIFTH`, and with or without a `MINIMUM`.
+pub(super) struct Legacy<const FIFTH: bool, const MINIMUM: bool>;
 
-impl<const FIFTH: bool, const LEAST: bool> Small<FIFTH, LEAST> {
+impl<const FIFTH: bool, const MINIMUM: bool> Legacy<FIFTH, MINIMUM> {
     /// Where in a block the fifth bits begin, and the others.
-    pub const FIFTHS: usize = if LEAST { 4 } else { 2 };
+    pub const FIFTHS: usize = if MINIMUM { 4 } else { 2 };
     pub const PACKED: usize = Self::FIFTHS + if FIFTH { 4 } else { 0 };
 }
 
-impl<const FIFTH: bool, const LEAST: bool> Block for Small<FIFTH, LEAST> {
+impl<const FIFTH: bool, const MINIMUM: bool> Block for Legacy<FIFTH, MINIMUM> {
     const WEIGHTS: usize = 32;
     const BYTES: usize = Self::PACKED + 16;
-    const ZERO: i32 = if LEAST {
+    const ZERO: i32 = if MINIMUM {
         0
     } else if FIFTH {
         16
@@ -59,7 +59,7 @@ impl<const FIFTH: bool, const LEAST: bool> Block for Small<FIFTH, LEAST> {
         8
     };
     const HALVES: bool = false;
-    const LEAST: bool = LEAST;
+    const MINIMUM: bool = MINIMUM;
 
     #[inline(always)]
     unsafe fn numbers(block: &[u8], mut each: impl FnMut(usize, __m256i)) {
@@ -79,21 +79,21 @@ impl<const FIFTH: bool, const LEAST: bool> Block for Small<FIFTH, LEAST> {
     #[inline(always)]
     unsafe fn grid(block: &[u8]) -> Grid {
         unsafe {
-            let least = if LEAST { -half(block, 2) } else { 0.0 };
-            Grid { scales: [half(block, 0); _], leasts: [least; _] }
+            let minimum = if MINIMUM { -half(block, 2) } else { 0.0 };
+            Grid { scales: [half(block, 0); _], minimums: [minimum; _] }
         }
     }
 }
 
 /// Q8_0: 32 weights of 8 bits.
-pub(super) struct Eight;
+pub(super) struct Q8_0;
 
-impl Block for Eight {
+impl Block for Q8_0 {
     const WEIGHTS: usize = 32;
     const BYTES: usize = 34;
     const ZERO: i32 = 128;
     const HALVES: bool = false;
-    const LEAST: bool = false;
+    const MINIMUM: bool = false;
 
     #[inline(always)]
     unsafe fn numbers(block: &[u8], mut each: impl FnMut(usize, __m256i)) {
@@ -102,19 +102,19 @@ impl Block for Eight {
 
     #[inline(always)]
     unsafe fn grid(block: &[u8]) -> Grid {
-        unsafe { Grid { scales: [half(block, 0); _], leasts: [0.0; _] } }
+        unsafe { Grid { scales: [half(block, 0); _], minimums: [0.0; _] } }
     }
 }
 
-/// Q4_K, or Q5_K with a `FIFTH` bit: 256 weights, each 32 of them with a scale and a least weight of 6 bits.
-pub(super) struct Large<const FIFTH: bool>;
+/// Q4_K, or Q5_K with a `FIFTH` bit: 256 weights, each 32 of them with a scale and a minimum of 6 bits.
+pub(super) struct Q45K<const FIFTH: bool>;
 
-impl<const FIFTH: bool> Block for Large<FIFTH> {
+impl<const FIFTH: bool> Block for Q45K<FIFTH> {
     const WEIGHTS: usize = 256;
     const BYTES: usize = if FIFTH { 176 } else { 144 };
     const ZERO: i32 = 0;
     const HALVES: bool = false;
-    const LEAST: bool = true;
+    const MINIMUM: bool = true;
 
     #[inline(always)]
     unsafe fn numbers(block: &[u8], mut each: impl FnMut(usize, __m256i)) {
@@ -141,41 +141,41 @@ impl<const FIFTH: bool> Block for Large<FIFTH> {
     #[inline(always)]
     unsafe fn grid(block: &[u8]) -> Grid {
         unsafe {
-            let [scales, leasts] = large_grid(block).map(|vector| store_8(vector));
-            Grid { scales: std::array::from_fn(|run| scales[run / 2]), leasts }
+            let [scales, minimums] = q45k_grid(block).map(|vector| store_8(vector));
+            Grid { scales: std::array::from_fn(|run| scales[run / 2]), minimums }
         }
     }
 }
 
-/// The 8 scales and 8 least weights of Q4_K and Q5_K, which are of 6 bits times one of two floats.
+/// The 8 scales and 8 minimums of Q4_K and Q5_K, which are of 6 bits times one of two floats.
 #[inline(always)]
-pub(super) unsafe fn large_grid(block: &[u8]) -> [__m256; 2] {
+pub(super) unsafe fn q45k_grid(block: &[u8]) -> [__m256; 2] {
     let word = |at: usize| u32::from_le_bytes([0, 1, 2, 3].map(|i| block[4 + at + i]));
     let (first, second, third) = (word(0), word(4), word(8));
     let (six, four, two) = (0x3f3f_3f3f, 0x0f0f_0f0f, 0x0303_0303);
-    let times = [first & six, third & four | (first >> 6 & two) << 4];
-    let minimums = [second & six, third >> 4 & four | (second >> 6 & two) << 4];
+    let scale_numbers = [first & six, third & four | (first >> 6 & two) << 4];
+    let minimum_numbers = [second & six, third >> 4 & four | (second >> 6 & two) << 4];
     let floats = |[low, high]: [u32; 2]| unsafe {
         let bytes = u64::from(low) | u64::from(high) << 32;
         _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_cvtsi64_si128(bytes.cast_signed())))
     };
     unsafe {
         [
-            _mm256_mul_ps(_mm256_set1_ps(half(block, 0)), floats(times)),
-            _mm256_mul_ps(_mm256_set1_ps(half(block, 2)), floats(minimums)),
+            _mm256_mul_ps(_mm256_set1_ps(half(block, 0)), floats(scale_numbers)),
+            _mm256_mul_ps(_mm256_set1_ps(half(block, 2)), floats(minimum_numbers)),
         ]
     }
 }
 
 /// Q6_K: 256 weights of 6 bits, each 16 of them with a scale of 8 bits.
-pub(super) struct Six;
+pub(super) struct Q6K;
 
-impl Block for Six {
+impl Block for Q6K {
     const WEIGHTS: usize = 256;
     const BYTES: usize = 210;
     const ZERO: i32 = 32;
     const HALVES: bool = true;
-    const LEAST: bool = false;
+    const MINIMUM: bool = false;
 
     #[inline(always)]
     unsafe fn numbers(block: &[u8], mut each: impl FnMut(usize, __m256i)) {
@@ -198,15 +198,15 @@ impl Block for Six {
     #[inline(always)]
     unsafe fn grid(block: &[u8]) -> Grid {
         unsafe {
-            let [first, second] = six_scales(block).map(|vector| store_8(vector));
-            Grid { scales: std::array::from_fn(|run| [first, second][run / 8][run % 8]), leasts: [0.0; _] }
+            let [first, second] = q6k_scales(block).map(|vector| store_8(vector));
+            Grid { scales: std::array::from_fn(|run| [first, second][run / 8][run % 8]), minimums: [0.0; _] }
         }
     }
 }
 
 /// The 16 scales of Q6_K.
 #[inline(always)]
-pub(super) unsafe fn six_scales(block: &[u8]) -> [__m256; 2] {
+pub(super) unsafe fn q6k_scales(block: &[u8]) -> [__m256; 2] {
     unsafe {
         let scale = _mm256_set1_ps(half(block, 208));
         let times = load_16(&block[192..]);

@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::BLOCK;
-use super::blocks::{Block, Eight, Large, Six, Small, half, large_grid, load_32, six_scales, store_8};
+use super::blocks::{Block, Legacy, Q6K, Q8_0, Q45K, half, load_32, q6k_scales, q45k_grid, store_8};
 use crate::model::kernel::activations::Row;
 
 /// Blocks of a kind that a row of weights can be multiplied with.
@@ -15,7 +15,7 @@ pub(super) trait Dot: Block {
     unsafe fn dot(weights: &[u8], a: Row<'_>) -> f32;
 }
 
-impl<const FIFTH: bool, const LEAST: bool> Dot for Small<FIFTH, LEAST> {
+impl<const FIFTH: bool, const MINIMUM: bool> Dot for Legacy<FIFTH, MINIMUM> {
     #[inline(always)]
     unsafe fn dot(weights: &[u8], a: Row<'_>) -> f32 {
         unsafe {
@@ -25,7 +25,7 @@ impl<const FIFTH: bool, const LEAST: bool> Dot for Small<FIFTH, LEAST> {
             for (block, (((q, a_scale), of_runs), total)) in weights.chunks_exact(Self::BYTES).zip(numbers) {
                 let mut products = _mm256_setzero_si256();
                 Self::numbers(block, |_, w| products = add_products(w, q));
-                if LEAST {
+                if MINIMUM {
                     taken = [taken[1], taken[0] - half(block, 2) * total];
                 } else {
                     // The sums of both runs in four lanes each make four times what all 32 products have too much for
@@ -43,7 +43,7 @@ impl<const FIFTH: bool, const LEAST: bool> Dot for Small<FIFTH, LEAST> {
     }
 }
 
-impl Dot for Eight {
+impl Dot for Q8_0 {
     #[inline(always)]
     unsafe fn dot(weights: &[u8], a: Row<'_>) -> f32 {
         unsafe {
@@ -61,7 +61,7 @@ impl Dot for Eight {
     }
 }
 
-impl<const FIFTH: bool> Dot for Large<FIFTH> {
+impl<const FIFTH: bool> Dot for Q45K<FIFTH> {
     #[inline(always)]
     unsafe fn dot(weights: &[u8], a: Row<'_>) -> f32 {
         unsafe {
@@ -69,8 +69,8 @@ impl<const FIFTH: bool> Dot for Large<FIFTH> {
             let (scales, totals) = (a.scales.as_chunks::<8>().0, a.totals.as_chunks::<8>().0);
             let parts = a.q.chunks_exact(8).zip(scales).zip(totals);
             for (block, ((q, scales), totals)) in weights.chunks_exact(Self::BYTES).zip(parts) {
-                let [scale, least] = large_grid(block);
-                taken = _mm256_fmadd_ps(least, load_8(totals), taken);
+                let [scale, minimum] = q45k_grid(block);
+                taken = _mm256_fmadd_ps(minimum, load_8(totals), taken);
                 let scale = store_8(_mm256_mul_ps(scale, load_8(scales)));
                 Self::numbers(block, |i, w| {
                     let products = _mm256_cvtepi32_ps(add_products(w, &q[i]));
@@ -82,7 +82,7 @@ impl<const FIFTH: bool> Dot for Large<FIFTH> {
     }
 }
 
-impl Dot for Six {
+impl Dot for Q6K {
     #[inline(always)]
     unsafe fn dot(weights: &[u8], a: Row<'_>) -> f32 {
         unsafe {
@@ -93,7 +93,7 @@ impl Dot for Six {
                 let mut scale = [[0.0; 8]; 2];
                 let scales = load_8(scales);
                 let lanes = [_mm256_set_epi32(3, 3, 2, 2, 1, 1, 0, 0), _mm256_set_epi32(7, 7, 6, 6, 5, 5, 4, 4)];
-                for (half, of_half) in six_scales(block).into_iter().enumerate() {
+                for (half, of_half) in q6k_scales(block).into_iter().enumerate() {
                     let of_half = _mm256_mul_ps(of_half, _mm256_permutevar8x32_ps(scales, lanes[half]));
                     let of_runs = _mm256_loadu_si256(of_runs[4 * half..][..4].as_ptr().cast());
                     taken = _mm256_fmadd_ps(of_half, _mm256_cvtepi32_ps(of_runs), taken);

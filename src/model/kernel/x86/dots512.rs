@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::blocks::{Block, Eight, Large, Six, Small};
+use super::blocks::{Block, Legacy, Q6K, Q8_0, Q45K};
 use super::dots::Dot;
 use crate::model::kernel::activations::Row;
 
@@ -20,11 +20,11 @@ pub(super) trait Dot512: Dot {
     }
 }
 
-impl Dot512 for Eight {}
-impl<const FIFTH: bool> Dot512 for Large<FIFTH> {}
-impl Dot512 for Six {}
+impl Dot512 for Q8_0 {}
+impl<const FIFTH: bool> Dot512 for Q45K<FIFTH> {}
+impl Dot512 for Q6K {}
 
-impl<const FIFTH: bool, const LEAST: bool> Dot512 for Small<FIFTH, LEAST> {
+impl<const FIFTH: bool, const MINIMUM: bool> Dot512 for Legacy<FIFTH, MINIMUM> {
     #[inline(always)]
     unsafe fn dot_512(weights: &[u8], a: Row<'_>) -> f32 {
         unsafe {
@@ -33,7 +33,7 @@ impl<const FIFTH: bool, const LEAST: bool> Dot512 for Small<FIFTH, LEAST> {
             let packed = bytes(|i| (Self::BYTES * (i / 32) + Self::PACKED + i % 16) as u8);
             let shifts = words(|i| 4 * (i / 8 % 2) as u16);
             let of_blocks = |at| words(|i| ((Self::BYTES * (i / 8 % 2) + at) / 2) as u16);
-            let (scales, leasts, lanes) = (of_blocks(0), of_blocks(2), dwords(|i| i as u32 / 8));
+            let (scales, minimums, lanes) = (of_blocks(0), of_blocks(2), dwords(|i| i as u32 / 8));
             let numbers = a.q.as_flattened().chunks(64).zip(a.scales.chunks(2)).zip(a.totals.chunks(2));
             for (pair, ((q, a_scales), totals)) in weights.chunks(2 * Self::BYTES).zip(numbers) {
                 // Where an odd block is the last, all of the other is 0.
@@ -48,9 +48,9 @@ impl<const FIFTH: bool, const LEAST: bool> Dot512 for Small<FIFTH, LEAST> {
                 let floats = |at| _mm512_cvtph_ps(_mm512_castsi512_si256(_mm512_permutexvar_epi16(at, both)));
                 let scale = _mm512_mul_ps(floats(scales), _mm512_permutexvar_ps(lanes, load_two(a_scales)));
                 sums = _mm512_fmadd_ps(scale, _mm512_cvtepi32_ps(products), sums);
-                if LEAST {
+                if MINIMUM {
                     let totals = _mm512_permutexvar_ps(lanes, load_two(totals));
-                    taken = _mm512_fmadd_ps(floats(leasts), totals, taken);
+                    taken = _mm512_fmadd_ps(floats(minimums), totals, taken);
                 }
             }
             // What is taken off stands in eight lanes each, and is less than 0 in these blocks.

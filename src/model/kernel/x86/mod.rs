@@ -21,7 +21,7 @@ mod vector;
 
 use std::sync::{Mutex, PoisonError};
 
-use self::blocks::{Eight, Large, Six, Small};
+use self::blocks::{Legacy, Q6K, Q8_0, Q45K};
 use self::dots512::Dot512;
 use self::tiles::Tile;
 use self::vector::{Avx2, Avx512, Vector};
@@ -86,14 +86,14 @@ impl Kernel {
     pub(super) fn perform(self, task: &Task<'_>, activations: &Activations, out: &Output<'_>, workspace: &Workspace) {
         let work = Work { kernel: self, task, activations, out, workspace };
         match task.matrix.kind {
-            TensorType::Q4_0 => work.with::<Small<false, false>>(),
-            TensorType::Q4_1 => work.with::<Small<false, true>>(),
-            TensorType::Q5_0 => work.with::<Small<true, false>>(),
-            TensorType::Q5_1 => work.with::<Small<true, true>>(),
-            TensorType::Q8_0 => work.with::<Eight>(),
-            TensorType::Q4K => work.with::<Large<false>>(),
-            TensorType::Q5K => work.with::<Large<true>>(),
-            TensorType::Q6K => work.with::<Six>(),
+            TensorType::Q4_0 => work.with::<Legacy<false, false>>(),
+            TensorType::Q4_1 => work.with::<Legacy<false, true>>(),
+            TensorType::Q5_0 => work.with::<Legacy<true, false>>(),
+            TensorType::Q5_1 => work.with::<Legacy<true, true>>(),
+            TensorType::Q8_0 => work.with::<Q8_0>(),
+            TensorType::Q4K => work.with::<Q45K<false>>(),
+            TensorType::Q5K => work.with::<Q45K<true>>(),
+            TensorType::Q6K => work.with::<Q6K>(),
             kind => unreachable!("{kind:?} was refused before"),
         }
     }

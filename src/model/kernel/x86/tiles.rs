@@ -28,7 +28,7 @@ struct Depth {
     /// Four numbers of each column together, as the processor adds them up.
     q: [[[u8; 4]; WIDEST]; BLOCK / 4],
     scales: [[f32; WIDEST]; 2],
-    leasts: [f32; WIDEST],
+    minimums: [f32; WIDEST],
 }
 
 /// What a thread needs to multiply, kept from one tile to the next.
@@ -127,14 +127,14 @@ unsafe fn unpack<B: Block>(column: usize, weights: [&[u8]; EIGHT], depths: &mut 
             for (i, weights) in weights.iter().enumerate() {
                 let block = &weights[at * B::BYTES..][..B::BYTES];
                 B::numbers(block, |depth, numbers| q[depth][i] = numbers);
-                let Grid { scales, leasts } = B::grid(block);
+                let Grid { scales, minimums } = B::grid(block);
                 for (depth, to) in depths.iter_mut().enumerate() {
                     to.scales[0][column + i] = scales[2 * depth];
                     if B::HALVES {
                         to.scales[1][column + i] = scales[2 * depth + 1];
                     }
-                    if B::LEAST {
-                        to.leasts[column + i] = leasts[depth];
+                    if B::MINIMUM {
+                        to.minimums[column + i] = minimums[depth];
                     }
                 }
             }
@@ -242,9 +242,9 @@ unsafe fn add_products<B: Block, V: Vector, const ROWS: usize>(
                     if let Some(part) = parts[row][vector] {
                         totals[row][vector] = V::one_times_plus(rows[row].scales[i], part, totals[row][vector]);
                     }
-                    if B::LEAST {
-                        let least = V::load(&depth.leasts[at(vector)]);
-                        totals[row][vector] = V::one_times_plus(-rows[row].totals[i], least, totals[row][vector]);
+                    if B::MINIMUM {
+                        let minimum = V::load(&depth.minimums[at(vector)]);
+                        totals[row][vector] = V::one_times_plus(-rows[row].totals[i], minimum, totals[row][vector]);
                     }
                 }
             }
