@@ -84,30 +84,32 @@ const PRICES: Example = (
     "import io\nimport pandas as pd\ndf = pd.read_csv(io.StringIO(user_input))\nprint(df.groupby('fruit')['price'].mean())",
 );
 
-/// For models that were made to write code, from half a billion weights on.
+/// For models that were made to write code, from half a billion weights on. They take over the form of an example, and most
+/// of the last one: programs without comments, for the kinds of questions that people ask.
 static CODER: Style = Style {
     system: "You answer questions by writing Python. Reply with one complete Python program in a ```python block, without explanation. \
 The program computes the answer and prints it with print(), and prints nothing else. The answer has the form that the question asks for. \
 Data that comes with a question is in the variable user_input, a string. Never call input(). The standard library, numpy and pandas are there.",
     with_data: &[
         (
-            "Does any of the lines begin with a digit? Answer yes or no.",
-            Some("delta\n7th street\nbravo"),
-            "found = any(line[0].isdigit() for line in user_input.splitlines() if line)\nprint('yes' if found else 'no')",
-        ),
-        RIVERS,
-        (
             "How many more visits did page a have than page c?",
             Some("{\"visits\": {\"a\": 51, \"b\": 17, \"c\": 20}}"),
-            "import json\nvisits = json.loads(user_input)['visits']\nprint(visits['a'] - visits['c'])",
+            "import json\n\nvisits = json.loads(user_input)['visits']\nprint(visits['a'] - visits['c'])",
         ),
         (
-            "Print the time of each train, the latest first.",
-            Some("Ulm 09:40\nBonn 17:05\nKiel 11:15"),
-            "import re\ntimes = re.findall(r'\\d\\d:\\d\\d', user_input)\nfor time in sorted(times, reverse=True):\n    print(time)",
+            "How many rivers in France are longer than 600 km?",
+            Some(RIVERS),
+            "from io import StringIO\nimport pandas as pd\n\ndf = pd.read_csv(StringIO(user_input))\nrivers = df[(df['country'] == 'France') & (df['km'] > 600)]\nprint(len(rivers))",
         ),
+        (
+            "Does any of the lines begin with a digit? Answer yes or no.",
+            Some("delta\n7th street\nbravo"),
+            "lines = user_input.splitlines()\nfound = any(line[0].isdigit() for line in lines if line)\nprint('yes' if found else 'no')",
+        ),
+        LENGTHS,
     ],
     without_data: &[
+        LENGTHS,
         (
             "Does 2 to the power of 20 have more than 6 digits? Answer yes or no.",
             None,
@@ -116,9 +118,8 @@ Data that comes with a question is in the variable user_input, a string. Never c
         (
             "What time is it 95 minutes after 14:40?",
             None,
-            "from datetime import datetime, timedelta\nthen = datetime.strptime('14:40', '%H:%M') + timedelta(minutes=95)\nprint(then.strftime('%H:%M'))",
+            "from datetime import datetime, timedelta\n\nstart = datetime.strptime('14:40', '%H:%M')\nend = start + timedelta(minutes=95)\nprint(end.strftime('%H:%M'))",
         ),
-        RIVERS,
         (
             "Print the letters that 'planet' and 'silent' share, in alphabetical order, separated by spaces.",
             None,
@@ -128,10 +129,12 @@ Data that comes with a question is in the variable user_input, a string. Never c
     prefill: "```python\n",
 };
 
-const RIVERS: Example = (
-    "Print each country with the length of its rivers together, the longest first.",
-    Some("river,country,km\nRhone,France,545\nEbro,Spain,930\nLoire,France,1012"),
-    "import io\nimport pandas as pd\ndf = pd.read_csv(io.StringIO(user_input))\ntotals = df.groupby('country')['km'].sum().sort_values(ascending=False)\nfor country, km in totals.items():\n    print(country, km)",
+const RIVERS: &str = "river,country,km\nRhone,France,545\nEbro,Spain,930\nLoire,France,1012";
+
+const LENGTHS: Example = (
+    "For each country print its name and the length of its rivers together, the longest first.",
+    Some(RIVERS),
+    "from io import StringIO\nimport pandas as pd\n\ndf = pd.read_csv(StringIO(user_input))\ntotals = df.groupby('country')['km'].sum().sort_values(ascending=False)\nfor country, km in totals.items():\n    print(country, km)",
 );
 
 #[cfg(test)]
