@@ -2,12 +2,23 @@
 //!
 //! `cargo bench --bench decode` measures the embedded model with two threads; `cargo bench --bench decode -- FILE.gguf
 //! [THREADS]` another one. It prints JSON: medians of several rounds, and the memory bandwidth of the same moment.
-//! `benches/peers/model.py` runs it beside other engines; for that it tells where the embedded model's file is (`--where`)
-//! and builds the ONNX model into a folder that is kept (`--keep=FOLDER`).
+//!
+//! - `--weights=NAME`: in what precision matrices are kept: `stored`, `blocks`, `int8` or `f32`; else what is fastest.
+//! - `--keep=FOLDER`: the ONNX model is built there and stays, and is used again when it is there.
+//!
+//! For `benches/peers/model.py` and `benches/peers/agreement.py`:
+//!
+//! - `--cache`: prints where the cache is, and ends.
+//! - `--build`: builds the model, and ends.
+//! - `--turn`: one round of a prompt and its reply, nothing else.
+//! - `--logits=FILE`: reads texts as JSON, `[{"prompt": [ID…], "reply": [ID…]}…]`, from standard input, and writes the logits
+//!   that each token of the replies has before it, as rows of little-endian f32, one token computed after the other.
 
 #![expect(clippy::print_stdout, reason = "its report is what it is run for")]
 
+use std::fs::File;
 use std::hint::black_box;
+use std::io::{BufWriter, Write, stdin};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -18,65 +29,105 @@ use slm_code_interpreter::{Cancel, Config, Overrides, Progress};
 
 const PROMPT: u32 = 512;
 const REPLY: usize = 128;
+const WARM: usize = 8;
 const ROUNDS: usize = 3;
 
 fn main() {
     let (flags, arguments): (Vec<String>, Vec<String>) =
         std::env::args().skip(1).partition(|argument| argument.starts_with("--"));
+    let has = |name: &str| flags.iter().any(|flag| flag == name);
+    let value = |name: &str| flags.iter().find_map(|flag| flag.strip_prefix(name));
     let threads = arguments.get(1).map_or(2, |threads| threads.parse().expect("a number of threads"));
     let (config, cancel) = (Config::resolve(Overrides::default()).unwrap(), Cancel::new());
-    let (library, embedded) = artefacts(&config, &Progress::default(), &cancel).unwrap();
-    if flags.iter().any(|flag| flag == "--where") {
-        return println!("{}", embedded.display());
+    if has("--cache") {
+        return println!("{}", config.cache_dir.display());
     }
+    let (library, embedded) = artefacts(&config, &Progress::default(), &cancel).unwrap();
     let gguf = arguments.first().map_or(embedded, PathBuf::from);
     let scratch = tempfile::tempdir().unwrap();
-    let keep = flags.iter().find_map(|flag| flag.strip_prefix("--keep=")).map(Path::new);
-    let folder = keep.unwrap_or(scratch.path());
-    let weights = if flags.iter().any(|flag| flag == "--blocks") { Weights::Blocks } else { Weights::fastest() };
+    let folder = value("--keep=").map_or(scratch.path(), Path::new);
+    let weights = value("--weights=").map_or_else(Weights::fastest, weights);
     if !folder.join("model.json").exists() {
         std::fs::create_dir_all(folder).unwrap();
         build(&gguf, folder, "bench", weights, &Progress::default(), &cancel).unwrap();
+    }
+    if has("--build") {
+        return;
     }
 
     let runtime = Runtime::load(&library).unwrap();
     let start = Instant::now();
     let mut model = LocalModel::open(folder, &runtime, 2048, threads).unwrap();
     let load = start.elapsed();
-    let speed = speed(&mut model);
-    let steps = steps(&mut model);
-    let retry = retry(&mut model);
+    if let Some(file) = value("--logits=") {
+        return logits(&mut model, Path::new(file));
+    }
+    let turn = has("--turn");
+    let speed = speed(&mut model, if turn { 1 } else { ROUNDS });
     let peak = peak_memory();
-    let report = json!({
+    let mut report = json!({
         "model": gguf.file_name().unwrap_or_default().to_string_lossy(),
         "threads": threads,
         "load_ms": milliseconds(load),
         "speed": speed,
-        "step_ms": steps,
         "peak_mb": peak,
         "bandwidth_gb_s": bandwidth(threads),
-        "retry": retry,
     });
+    if !turn {
+        report["step_ms"] = steps(&mut model);
+        report["retry"] = retry(&mut model);
+    }
     println!("{report:#}");
 }
 
+fn weights(name: &str) -> Weights {
+    match name {
+        "stored" => Weights::Stored,
+        "blocks" => Weights::Blocks,
+        "int8" => Weights::EightBits,
+        "f32" => Weights::F32,
+        _ => panic!("`--weights={name}` names no precision: say stored, blocks, int8 or f32"),
+    }
+}
+
+/// Writes the logits that each token of the replies on standard input has before it.
+fn logits(model: &mut LocalModel, to: &Path) {
+    let ids = |list: &Value| list.as_array().unwrap().iter().map(|id| id.as_u64().unwrap() as u32).collect::<Vec<_>>();
+    let texts: Vec<Value> = serde_json::from_reader(stdin().lock()).unwrap();
+    let mut to = BufWriter::new(File::create(to).unwrap());
+    let context = model.context();
+    for text in &texts {
+        let (prompt, reply) = (ids(&text["prompt"]), ids(&text["reply"]));
+        context.clear();
+        assert!(context.prefill(&prompt, &Cancel::new()).unwrap().is_some());
+        for token in 0..reply.len() {
+            if token > 0 {
+                context.append(&reply[token - 1..token], 1).unwrap();
+            }
+            context.logits(0).iter().for_each(|logit| to.write_all(&logit.to_le_bytes()).unwrap());
+        }
+    }
+    to.flush().unwrap();
+}
+
 /// A prompt of 512 tokens, then 128 more one by one.
-fn speed(model: &mut LocalModel) -> Value {
+fn speed(model: &mut LocalModel, rounds: usize) -> Value {
     let (context, cancel) = (model.context(), Cancel::new());
     let ids: Vec<u32> = (0..PROMPT).map(|i| 20 + i * 7919 % 40_000).collect();
     let reply: Vec<u32> = (0..REPLY as u32).map(|i| 20 + i * 104_729 % 40_000).collect();
     let (mut prefill, mut decode) = (Vec::new(), Vec::new());
-    for _ in 0..=ROUNDS {
+    for round in 0..=rounds {
+        // The first round fills caches.
+        let reply = if round == 0 { &reply[..WARM] } else { &reply[..] };
         context.clear();
         let start = Instant::now();
         assert!(context.prefill(black_box(&ids), &cancel).unwrap().is_some());
         prefill.push(start.elapsed());
         let start = Instant::now();
         // The first token of a reply costs no step.
-        let (steps, _) = replay(context, &reply, false).unwrap();
+        let (steps, _) = replay(context, reply, false).unwrap();
         decode.push(start.elapsed() / steps as u32);
     }
-    // The first round fills caches.
     let (prefill, decode) = (median(&mut prefill[1..]), median(&mut decode[1..]));
     json!({
         "prefill_tokens_s": f64::from(PROMPT) / prefill.as_secs_f64(),
