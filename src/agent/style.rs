@@ -108,8 +108,8 @@ Data that comes with a question is in the variable user_input, a string. Never c
         ),
         LENGTHS,
     ],
+    // None with data: asked without any, the model would compute with the example's.
     without_data: &[
-        LENGTHS,
         (
             "Does 2 to the power of 20 have more than 6 digits? Answer yes or no.",
             None,
