@@ -1,6 +1,6 @@
 //! Tokens a second of a model in this process, and what remembering and guessing save when a program is corrected.
 //!
-//! `cargo bench --bench decode` measures the embedded model with two threads; `cargo bench --bench decode -- FILE.gguf
+//! `cargo bench --bench decode` measures SmolLM2 with two threads; `cargo bench --bench decode -- FILE.gguf
 //! [THREADS]` another one. It prints JSON: medians of several rounds, and the memory bandwidth of the same moment.
 //!
 //! - `--weights=NAME`: in what precision matrices are kept: `stored`, `blocks`, `int8` or `f32`; else what is fastest.
@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use slm_code_interpreter::model::parts::{LocalModel, Runtime, Weights, artefacts, build, replay};
+use slm_code_interpreter::model::parts::{LocalModel, Runtime, Weights, build, onnxruntime, replay, smollm2};
 use slm_code_interpreter::model::{Message, Prompt, Role, Sampling};
 use slm_code_interpreter::{Cancel, Config, Overrides, Progress};
 
@@ -42,8 +42,11 @@ fn main() {
     if has("--cache") {
         return println!("{}", config.cache_dir.display());
     }
-    let (library, embedded) = artefacts(&config, &Progress::default(), &cancel).unwrap();
-    let gguf = arguments.first().map_or(embedded, PathBuf::from);
+    let library = onnxruntime(&config, &Progress::default(), &cancel).unwrap();
+    let gguf = match arguments.first() {
+        Some(file) => PathBuf::from(file),
+        None => smollm2(&config, &Progress::default(), &cancel).unwrap(),
+    };
     let scratch = tempfile::tempdir().unwrap();
     let folder = value("--keep=").map_or(scratch.path(), Path::new);
     let weights = value("--weights=").map_or_else(Weights::fastest, weights);
@@ -255,5 +258,5 @@ fn milliseconds(time: Duration) -> f64 {
 fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string(Path::new("/proc/self/status")).ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib >> 10)
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| (kib << 10) / 1_000_000)
 }

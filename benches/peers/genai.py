@@ -38,5 +38,5 @@ first = statistics.median(first for first, _ in times)
 print(json.dumps({
     "load_ms": load * 1e3, "prefill_tokens_s": prompt / first, "first_token_ms": first * 1e3,
     "decode_tokens_s": reply / statistics.median(rest for _, rest in times),
-    "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10,
+    "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 // 1_000_000,
 }))

@@ -29,6 +29,6 @@ for (let n = 0; n < rounds; n++) all.push(await round(reply));
 const first = median(all.map(one => one.first));
 console.log(JSON.stringify({
     load_ms: load, prefill_tokens_s: prompt / first * 1e3, first_token_ms: first,
-    decode_tokens_s: median(all.map(one => one.decode)), peak_mb: Math.round(process.resourceUsage().maxRSS / 1024),
+    decode_tokens_s: median(all.map(one => one.decode)), peak_mb: Math.round(process.resourceUsage().maxRSS * 1024 / 1e6),
 }));
 process.exit(0);

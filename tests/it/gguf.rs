@@ -9,11 +9,11 @@ pub mod tiny;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use slm_code_interpreter::model::parts::{Decoder, Network, Runtime, Weights, build};
+use slm_code_interpreter::model::parts::{Decoder, Network, Weights, build};
 use slm_code_interpreter::{Cancel, Progress};
 
 use self::tiny::{KINDS, Key, Q4_0, Tiny, VOCABULARY, WIDTH};
-use crate::support::artefacts;
+use crate::support::runtime;
 
 /// Every architecture and what can vary in it.
 fn variants() -> BTreeMap<&'static str, Tiny> {
@@ -93,8 +93,7 @@ fn prompt() -> (Vec<u32>, u32) {
 fn logits(tiny: &Tiny, weights: Weights) -> [Vec<f32>; 2] {
     let (file, folder) = (tiny.fixture().write(), tempfile::tempdir().unwrap());
     build(file.path(), folder.path(), "tiny", weights, &Progress::default(), &Cancel::new()).unwrap();
-    let runtime = Runtime::load(&artefacts().onnxruntime).unwrap();
-    let mut decoder = Decoder::open(&runtime, &folder.path().join("model.onnx"), 64, 1).unwrap();
+    let mut decoder = Decoder::open(&runtime(), &folder.path().join("model.onnx"), 64, 1).unwrap();
     let (ids, next) = prompt();
     decoder.append(&ids, 1).unwrap();
     let first = decoder.logits(0).to_vec();

@@ -5,12 +5,12 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::Deserialize;
 use serde_json::Value;
-use slm_code_interpreter::model::parts::{LocalModel, Network, Repetition, Runtime, Weights, build};
+use slm_code_interpreter::model::parts::{LocalModel, Network, Repetition, Weights, build};
 use slm_code_interpreter::model::{Finish, Guide, Message, Model, Prompt, Refusal, Reply, Role, Sampling};
 use slm_code_interpreter::{Cancel, Progress};
 use tempfile::TempDir;
 
-use crate::support::artefacts;
+use crate::support::{runtime, smollm2};
 
 const N_CTX: usize = 1024;
 
@@ -45,11 +45,9 @@ struct Built {
 }
 
 fn built(weights: Weights) -> Built {
-    let artefacts = artefacts();
     let folder = tempfile::tempdir().unwrap();
-    build(&artefacts.gguf, folder.path(), "smollm2", weights, &Progress::default(), &Cancel::new()).unwrap();
-    let runtime = Runtime::load(&artefacts.onnxruntime).unwrap();
-    let model = LocalModel::open(folder.path(), &runtime, N_CTX, 2).unwrap();
+    build(&smollm2(), folder.path(), "smollm2", weights, &Progress::default(), &Cancel::new()).unwrap();
+    let model = LocalModel::open(folder.path(), &runtime(), N_CTX, 2).unwrap();
     Built { _folder: folder, model }
 }
 

@@ -1,21 +1,20 @@
-//! What the tests need from outside the repository.
+//! What the tests need from outside the repository, fetched or found in the cache.
 
 use std::path::PathBuf;
 
-use slm_code_interpreter::model::parts;
+use slm_code_interpreter::model::parts::{self, Runtime};
 use slm_code_interpreter::{Cancel, Config, Overrides, Progress};
 
-pub struct Artefacts {
-    /// ONNX Runtime's shared library.
-    pub onnxruntime: PathBuf,
-    /// The embedded default model.
-    pub gguf: PathBuf,
+pub fn runtime() -> Runtime {
+    let library = parts::onnxruntime(&settings(), &Progress::default(), &Cancel::new()).expect("ONNX Runtime");
+    Runtime::load(&library).expect("ONNX Runtime")
 }
 
-/// The pinned artefacts, fetched or found in the cache.
-pub fn artefacts() -> Artefacts {
-    let config = Config::resolve(Overrides::default()).expect("the settings");
-    let fetched = parts::artefacts(&config, &Progress::default(), &Cancel::new());
-    let (onnxruntime, gguf) = fetched.expect("the artefacts");
-    Artefacts { onnxruntime, gguf }
+/// SmolLM2's GGUF.
+pub fn smollm2() -> PathBuf {
+    parts::smollm2(&settings(), &Progress::default(), &Cancel::new()).expect("SmolLM2")
+}
+
+fn settings() -> Config {
+    Config::resolve(Overrides::default()).expect("the settings")
 }

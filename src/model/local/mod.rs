@@ -66,20 +66,21 @@ impl LocalModel {
     /// The same by its place.
     pub(crate) fn open_at(place: &Place, runtime: &Runtime, n_ctx: usize, n_threads: usize) -> Result<Self> {
         let OpenFolder { graphs, tokenizer, description } = folder::open(place)?;
+        let n_ctx = n_ctx.min(description.context_length);
         let read_tokenizer = || {
             let template =
                 ChatTemplate::new(&description.chat_template, &description.bos_token, &description.eos_token)?;
             let read = if place.sealed { ChatTokenizer::of_ours } else { ChatTokenizer::new };
             read(&tokenizer, template, description.first_token)
         };
-        // Each takes about as long as the other.
+        // Each takes about as long as the other. What reading the tokenizer leaves free, the model takes when it runs: an
+        // allocator may keep the free memory of each thread apart.
         let (tokenizer, decoder) = thread::scope(|scope| {
-            let tokenizer = scope.spawn(read_tokenizer);
-            let decoder = Decoder::open_graphs(runtime, &graphs, n_ctx.min(description.context_length), n_threads);
-            (tokenizer.join(), decoder)
+            let decoder = scope.spawn(|| Decoder::open_graphs(runtime, &graphs, n_ctx, n_threads));
+            (read_tokenizer(), decoder.join())
         });
-        let tokenizer = tokenizer.map_err(|_| Error::internal("reading the model's tokenizer panicked"))??;
-        let mut decoder = decoder?;
+        let tokenizer = tokenizer?;
+        let mut decoder = decoder.map_err(|_| Error::internal("opening the model panicked"))??;
         let vocabulary = tokenizer.vocabulary(decoder.vocabulary());
         decoder.limit_vocabulary(vocabulary);
         let context = Context::new(Box::new(decoder));

@@ -1,8 +1,8 @@
 //! What a graph keeps of the tokens it was given, as the values that its states have between steps.
 //!
-//! Keys and values that the graph may write in place lie in one buffer of `n_ctx` positions, bound once as past and as
-//! present, so that a step writes its own positions and copies nothing. Where it may not, the present of one step is
-//! moved into the past of the next. Recurrent states are moved as well; what was moved away is kept for a while, since a
+//! Keys and values that the graph may write in place lie in one buffer, bound as past and as present, so that a step writes
+//! its own positions and copies nothing. It grows with what it holds: most conversations are much shorter than the
+//! context. Where the graph may not, the present of one step is moved into the past of the next. Recurrent states are moved as well; what was moved away is kept for a while, since a
 //! recurrence cannot be computed backwards.
 
 use std::sync::Arc;
@@ -16,10 +16,15 @@ use super::tensor::{self, Runs};
 use super::{broken, unexpected};
 use crate::{Error, Result};
 
+/// Buffers have room for a multiple of so many tokens; in tests for few, so that every test sees them grow.
+const GROWTH: usize = if cfg!(test) { 3 } else { 256 };
+
 pub(super) struct Cache {
     slots: Vec<Slot>,
     /// Tokens held.
     len: usize,
+    /// Tokens that it may hold.
+    n_ctx: usize,
     /// Recurrent states as they were after fewer tokens, shortest first.
     kept: Vec<Kept>,
     most_kept: usize,
@@ -62,28 +67,40 @@ impl Slot {
 }
 
 impl Cache {
-    /// An empty cache. Buffers are bound to `binding` here and stay bound.
-    pub fn new(plan: &Plan, n_ctx: usize, allocator: &Allocator, binding: &mut IoBinding) -> ort::Result<Self> {
+    /// An empty cache for up to `n_ctx` tokens.
+    pub fn new(plan: &Plan, n_ctx: usize, allocator: &Allocator) -> ort::Result<Self> {
         let mut slots = Vec::with_capacity(plan.states.len());
         for state in &plan.states {
-            let room = if state.shared { n_ctx } else { 0 };
-            let mut value = tensor::zeros(allocator, state.element, &state.shape(room))?;
-            if state.shared {
-                binding.bind_input(state.past.as_str(), &value)?;
-                binding.bind_output(state.present.as_str(), &mut value)?;
-            }
-            slots.push(Slot { state: state.clone(), value: Arc::new(value), room });
+            let value = tensor::zeros(allocator, state.element, &state.shape(0))?;
+            slots.push(Slot { state: state.clone(), value: Arc::new(value), room: 0 });
         }
-        Ok(Self { slots, len: 0, kept: Vec::new(), most_kept: plan.most_kept() as usize, is_landmark: false })
+        let most_kept = plan.most_kept() as usize;
+        Ok(Self { slots, len: 0, n_ctx, kept: Vec::new(), most_kept, is_landmark: false })
     }
 
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Binds what is moved: the values as inputs, and outputs to be made anew. Only then does the binding let go of those
-    /// of the step before, so this comes before anything else is made.
-    pub fn bind(&mut self, allocator: &Allocator, binding: &mut IoBinding) -> ort::Result<()> {
+    /// Makes the buffers large enough for `len` tokens. They stay bound.
+    fn reserve(&mut self, len: usize, allocator: &Allocator, binding: &mut IoBinding) -> ort::Result<()> {
+        // A reply comes after what is held now.
+        let room = (len + GROWTH).next_multiple_of(GROWTH).min(self.n_ctx);
+        let held = self.len;
+        for slot in self.slots.iter_mut().filter(|slot| slot.state.shared && slot.room < len) {
+            let mut value = tensor::zeros(allocator, slot.state.element, &slot.state.shape(room))?;
+            slot.runs(slot.room).copy(&slot.value, &mut value, slot.runs(room), held)?;
+            binding.bind_input(slot.state.past.as_str(), &value)?;
+            binding.bind_output(slot.state.present.as_str(), &mut value)?;
+            (slot.value, slot.room) = (Arc::new(value), room);
+        }
+        Ok(())
+    }
+
+    /// Binds what a step of `step` tokens takes. What is moved: the values as inputs, and outputs to be made anew. Only then
+    /// does the binding let go of those of the step before, so this comes before anything else is made.
+    pub fn bind(&mut self, step: usize, allocator: &Allocator, binding: &mut IoBinding) -> ort::Result<()> {
+        self.reserve(self.len + step, allocator, binding)?;
         for slot in self.slots.iter_mut().filter(|slot| !slot.state.shared) {
             binding.bind_input(slot.state.past.as_str(), &slot.value)?;
             binding.bind_output_to_device(slot.state.present.as_str(), allocator.memory_info())?;
@@ -208,7 +225,7 @@ impl Cache {
     /// Holds `len` tokens as [`save`](Self::save) wrote them down; false, and holding nothing, if `bytes` are not those.
     pub fn load(&mut self, len: usize, mut bytes: &[u8], allocator: &Allocator, binding: &mut IoBinding) -> bool {
         self.clear(allocator);
-        if let Err(error) = self.bind(allocator, binding) {
+        if let Err(error) = self.bind(len, allocator, binding) {
             log::warn!("letting go of what the model held: {error}");
             return false;
         }

@@ -113,8 +113,8 @@ impl Decoder {
 
     fn bind(session: Session, plan: Plan, embeddings: Option<Embeddings>, n_ctx: usize) -> ort::Result<Self> {
         let allocator = Allocator::default();
-        let mut binding = session.create_binding()?;
-        let cache = Cache::new(&plan, n_ctx, &allocator, &mut binding)?;
+        let binding = session.create_binding()?;
+        let cache = Cache::new(&plan, n_ctx, &allocator)?;
         let mut feeds = Vec::new();
         for input in &plan.inputs {
             let value = match input.role {
@@ -159,7 +159,7 @@ impl Decoder {
     fn run(&mut self, ids: &[u32], rows: usize) -> Result<()> {
         self.feed(ids, rows)?;
         let failed = |error: ort::Error| broken(&error);
-        self.cache.bind(&self.allocator, &mut self.binding).map_err(failed)?;
+        self.cache.bind(ids.len(), &self.allocator, &mut self.binding).map_err(failed)?;
         let made = if self.plan.keeps() { rows } else { ids.len() };
         let one = self.logits.width() > 0 && (made == 1 || self.plan.logits.last_only);
         self.logits.bind(&self.plan.logits, one, &self.allocator, &mut self.binding).map_err(failed)?;
@@ -306,6 +306,7 @@ pub(super) fn load(
         .with_intra_threads(n_threads)?
         .with_config_entry("session.intra_op.spin_duration_us", SPIN_MICROSECONDS)?
         .with_inter_threads(1)?
+        .with_execution_providers([ort::ep::CPU::default().with_arena_allocator(false).build()])?
         .commit_from_file(graph)
 }
 

@@ -13,12 +13,12 @@ use super::layout::{Names, Role};
 use super::testing::{BFLOAT16, FLOAT, FLOAT16, INT32, INT64};
 use super::{Decoder, Graphs, Runtime};
 use crate::model::local::Network;
-use crate::model::open::artefacts;
+use crate::model::open::onnxruntime;
 use crate::{Cancel, Config, Overrides, Progress, Result};
 
 pub(in crate::model) fn runtime() -> Runtime {
     let config = Config::resolve(Overrides::default()).unwrap();
-    let (library, _) = artefacts(&config, &Progress::default(), &Cancel::new()).unwrap();
+    let library = onnxruntime(&config, &Progress::default(), &Cancel::new()).unwrap();
     Runtime::load(&library).unwrap()
 }
 
