@@ -306,7 +306,6 @@ pub(super) fn load(
         .with_intra_threads(n_threads)?
         .with_config_entry("session.intra_op.spin_duration_us", SPIN_MICROSECONDS)?
         .with_inter_threads(1)?
-        .with_execution_providers([ort::ep::CPU::default().with_arena_allocator(false).build()])?
         .commit_from_file(graph)
 }
 
