@@ -166,4 +166,15 @@ mod tests {
             assert_eq!(found, None, "{} asks an example of a prompt", file.display());
         }
     }
+
+    #[test]
+    fn what_is_measured_is_not_in_the_readme() {
+        let readme = include_str!("../../README.md").to_lowercase();
+        for tasks in [include_str!("../../benches/solve/tasks.json"), include_str!("../../benches/solve/dev.json")] {
+            let tasks: Vec<serde_json::Value> = serde_json::from_str(tasks).expect("a list of tasks");
+            let asked = tasks.iter().map(|task| task["ask"].as_str().expect("a question").to_lowercase());
+            let found: Vec<String> = asked.filter(|asked| readme.contains(asked.as_str())).collect();
+            assert!(found.is_empty(), "README asks {found:?}");
+        }
+    }
 }

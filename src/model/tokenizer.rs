@@ -231,8 +231,8 @@ impl TextStream<'_> {
     }
 }
 
-/// Without knowing the kind of model beforehand the library makes a tree of all that is in the file first, which takes
-/// twice the time and four times the memory of a model itself; most files have a BPE.
+/// Most files have a BPE, and are read as such at once: the library, which does not know the kind of model beforehand, makes a
+/// tree of JSON values of the whole file first. For 150,000 tokens that takes twice the time, and 40 MB more.
 fn read(tokenizer: &[u8]) -> Result<Tokenizer> {
     type WithBpe = TokenizerImpl<BPE, NormalizerWrapper, PreTokenizerWrapper, PostProcessorWrapper, DecoderWrapper>;
     match serde_json::from_slice::<WithBpe>(tokenizer) {

@@ -1,7 +1,7 @@
 //! A decoder's graph, run step by step: token ids in, logits of the next token out.
 //!
 //! What keeps its shape from step to step is bound once and written to. With a graph that writes its keys and values in
-//! place, a step of one token binds nothing anew and allocates nothing.
+//! place, a step of one token binds nothing anew and allocates nothing, unless their buffers have to grow.
 
 use std::path::{Path, PathBuf};
 
