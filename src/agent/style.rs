@@ -99,14 +99,13 @@ Data that comes with a question is in the variable user_input, a string. Never c
         (
             "How many rivers in France are longer than 600 km?",
             Some(RIVERS),
-            "from io import StringIO\nimport pandas as pd\n\ndf = pd.read_csv(StringIO(user_input))\nrivers = df[(df['country'] == 'France') & (df['km'] > 600)]\nprint(len(rivers))",
+            "import io\nimport pandas as pd\n\ndf = pd.read_csv(io.StringIO(user_input))\nrivers = df[(df['country'] == 'France') & (df['km'] > 600)]\nprint(len(rivers))",
         ),
         (
-            "Does any of the lines begin with a digit? Answer yes or no.",
-            Some("delta\n7th street\nbravo"),
-            "lines = user_input.splitlines()\nfound = any(line[0].isdigit() for line in lines if line)\nprint('yes' if found else 'no')",
+            "For each country print its name and the length of its rivers together, the longest first.",
+            Some(RIVERS),
+            "import io\nimport pandas as pd\n\ndf = pd.read_csv(io.StringIO(user_input))\ntotals = df.groupby('country')['km'].sum().sort_values(ascending=False)\nfor country, km in totals.items():\n    print(country, km)",
         ),
-        LENGTHS,
     ],
     // None with data: asked without any, the model would compute with the example's.
     without_data: &[
@@ -120,22 +119,11 @@ Data that comes with a question is in the variable user_input, a string. Never c
             None,
             "from datetime import datetime, timedelta\n\nstart = datetime.strptime('14:40', '%H:%M')\nend = start + timedelta(minutes=95)\nprint(end.strftime('%H:%M'))",
         ),
-        (
-            "Print the letters that 'planet' and 'silent' share, in alphabetical order, separated by spaces.",
-            None,
-            "shared = set('planet') & set('silent')\nprint(' '.join(sorted(shared)))",
-        ),
     ],
     prefill: "```python\n",
 };
 
 const RIVERS: &str = "river,country,km\nRhone,France,545\nEbro,Spain,930\nLoire,France,1012";
-
-const LENGTHS: Example = (
-    "For each country print its name and the length of its rivers together, the longest first.",
-    Some(RIVERS),
-    "from io import StringIO\nimport pandas as pd\n\ndf = pd.read_csv(StringIO(user_input))\ntotals = df.groupby('country')['km'].sum().sort_values(ascending=False)\nfor country, km in totals.items():\n    print(country, km)",
-);
 
 #[cfg(test)]
 mod tests {

@@ -30,8 +30,11 @@ pub(crate) struct Tiny {
 
 pub(crate) const F32: u32 = 0;
 pub(crate) const Q4_0: u32 = 2;
+const Q4_1: u32 = 3;
+const Q5_0: u32 = 6;
+const Q8_0: u32 = 8;
 #[allow(dead_code, reason = "only some of those who include this file use it")]
-pub(crate) const KINDS: [u32; 4] = [Q4_0, 3, 6, 8];
+pub(crate) const KINDS: [u32; 4] = [Q4_0, Q4_1, Q5_0, Q8_0];
 
 impl Tiny {
     /// A model with the tensors that every architecture has, for heads of `head_dim`.
@@ -115,11 +118,11 @@ impl Tiny {
         for (name, dims, kind) in &self.tensors {
             let len = dims.iter().product::<u64>() as usize;
             let bytes = match *kind {
-                // The bytes of a block's numbers, how large a scale is to them, and whether there is a least weight.
+                // The bytes of a block's numbers, how large a scale is to them, and whether there is a minimum.
                 Q4_0 => blocks(name, len, 16, 0x26, false),
-                3 => blocks(name, len, 16, 0x26, true),
-                6 => blocks(name, len, 20, 0x22, false),
-                8 => blocks(name, len, 32, 0x16, false),
+                Q4_1 => blocks(name, len, 16, 0x26, true),
+                Q5_0 => blocks(name, len, 20, 0x22, false),
+                Q8_0 => blocks(name, len, 32, 0x16, false),
                 _ => floats(name, len, dims),
             };
             fixture.tensor(name, dims, *kind, &bytes);
@@ -177,16 +180,16 @@ fn floats(name: &str, len: usize, dims: &[u64]) -> Vec<u8> {
         .collect()
 }
 
-/// Blocks of 32 weights: a scale on either side of zero whose upper byte is `scale` (a 40th for 0x26), a least weight if
-/// the kind has one, and `numbers` bytes of numbers.
-fn blocks(name: &str, len: usize, numbers: usize, scale: u8, least: bool) -> Vec<u8> {
+/// Blocks of 32 weights: a scale on either side of zero whose upper byte is `scale` (a 40th for 0x26), a minimum if the
+/// kind has one, and `numbers` bytes of numbers.
+fn blocks(name: &str, len: usize, numbers: usize, scale: u8, minimum: bool) -> Vec<u8> {
     let mut random = random(name);
     let mut next = move || random.next().unwrap();
     let mut bytes = Vec::new();
     for _ in 0..len / 32 {
         let sign = (next() & 0x80) as u8;
         bytes.extend([(next() & 0xff) as u8, scale | sign]);
-        if least {
+        if minimum {
             // Eight times the scale, on the other side of zero.
             bytes.extend([(next() & 0xff) as u8, (scale + 0x0c) | (sign ^ 0x80)]);
         }

@@ -2,8 +2,8 @@
 //!
 //! Keys and values that the graph may write in place lie in one buffer, bound as past and as present, so that a step writes
 //! its own positions and copies nothing. It grows with what it holds: most conversations are much shorter than the
-//! context. Where the graph may not, the present of one step is moved into the past of the next. Recurrent states are moved as well; what was moved away is kept for a while, since a
-//! recurrence cannot be computed backwards.
+//! context. Where the graph may not, the present of one step is moved into the past of the next. Recurrent states are moved
+//! as well; what was moved away is kept for a while, since a recurrence cannot be computed backwards.
 
 use std::sync::Arc;
 
