@@ -23,10 +23,11 @@ impl Cache {
     pub(crate) fn check_room(&self, bytes: u64, what: &str) -> Result<()> {
         match self.room() {
             Some(free) if free < bytes => Err(Error::full(format!(
-                "{what} needs {} of free disk at {}, and there are {}",
+                "{what} needs {} of free disk at {}, and there are {}: {} are missing",
                 megabytes(bytes),
                 self.root.display(),
-                megabytes(free)
+                megabytes(free),
+                megabytes(bytes - free)
             ))
             .advise(MAKE_ROOM)),
             _ => Ok(()),
