@@ -5,7 +5,7 @@
 //! state can be read and restored. Both compilations share a store of compiled functions: all but a few are the same in both.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use wasm_encoder::RawSection;
-use wasmparser::{Parser, ValType};
+use wasmparser::{ElementItems, ExternalKind, Parser, Payload, ValType};
 use wasmtime::{CacheStore, Engine, Module};
 use wasmtime_wizer::{InstanceState, ModuleContext, SnapshotVal, Wizer};
 
@@ -240,12 +240,31 @@ impl FunctionStore {
     }
 }
 
-/// How many functions the module defines.
+/// How many functions are compiled for the module: those that it defines, an entry for each that the host or a table may
+/// call, and an exit to the host for each type of function.
 fn functions(wasm: &[u8]) -> Option<u64> {
-    Parser::new(0).parse_all(wasm).find_map(|payload| match payload {
-        Ok(wasmparser::Payload::FunctionSection(section)) => Some(section.count().into()),
-        _ => None,
-    })
+    let (mut count, mut entered) = (0, HashSet::new());
+    for payload in Parser::new(0).parse_all(wasm) {
+        match payload.ok()? {
+            Payload::TypeSection(section) => count += u64::from(section.count()),
+            Payload::FunctionSection(section) => count += u64::from(section.count()),
+            Payload::ExportSection(section) => {
+                let exports = section.into_iter().flatten().filter(|export| export.kind == ExternalKind::Func);
+                entered.extend(exports.map(|export| export.index));
+            }
+            Payload::ElementSection(section) => {
+                for element in section {
+                    if let ElementItems::Functions(functions) = element.ok()?.items {
+                        entered.extend(functions.into_iter().flatten());
+                    }
+                }
+            }
+            // What follows is code, which tells nothing more.
+            Payload::CodeSectionStart { .. } => break,
+            _ => {}
+        }
+    }
+    Some(count + entered.len() as u64)
 }
 
 impl CacheStore for FunctionStore {
