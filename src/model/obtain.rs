@@ -41,10 +41,15 @@ struct Obtain<'a> {
 
 impl Obtain<'_> {
     fn run(&self) -> Result<PathBuf> {
+        let path = self.whole()?;
+        // An earlier try may have left parts, although the whole came in another way now.
+        self.file.discard_parts(self.cache);
+        Ok(path)
+    }
+
+    fn whole(&self) -> Result<PathBuf> {
         let Self { file, cache, progress, cancel, .. } = *self;
         if let Some(path) = content::find(cache, file.sha256) {
-            // A kill may have come between the whole and the end of its parts.
-            file.discard_parts(cache);
             return Ok(path);
         }
         let fetch = Fetch { file, cache, progress, cancel };

@@ -7,7 +7,6 @@ use sha2::{Digest, Sha256};
 
 use super::Cache;
 use super::wheel::copy_chunks;
-use crate::error::OrInternal;
 use crate::{Cancel, Error, Progress, Result, Step};
 
 /// The kind of whole model files in the cache; the key is the beginning of the SHA-256.
@@ -73,7 +72,7 @@ pub(super) fn assemble(
     progress: &Progress,
     cancel: &Cancel,
 ) -> Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).open(to).or_internal(to.display())?;
+    let mut file = OpenOptions::new().write(true).create_new(true).open(to).map_err(|error| Error::on_write(&error))?;
     let (mut hasher, mut done) = (Sha256::new(), 0);
     for source in sources {
         let from = File::open(source).map_err(|error| Error::unavailable(error).context(source.display()))?;

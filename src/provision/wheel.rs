@@ -65,7 +65,12 @@ fn copy_verified(
         let other = another_platforms(others, |other| other.bytes == is).unwrap_or_default();
         return Err(Error::unavailable(format!("it has {is} bytes, but {} has {wanted}{other}", wheel.file)));
     }
-    let mut to = OpenOptions::new().read(true).write(true).create_new(true).open(copy).or_internal(copy.display())?;
+    let mut to = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .open(copy)
+        .map_err(|error| Error::on_write(&error))?;
     let mut hasher = Sha256::new();
     let mut done = 0;
     copy_chunks(&mut file.take(wheel.bytes), &mut to, cancel, |chunk| {
@@ -148,7 +153,8 @@ impl Unpacking<'_> {
             fs::create_dir_all(parent).or_internal(parent.display())?;
         }
         // Exclusive: two entries of one name are an attempt at something.
-        let mut file = OpenOptions::new().write(true).create_new(true).open(&path).or_internal(path.display())?;
+        let mut file =
+            OpenOptions::new().write(true).create_new(true).open(&path).map_err(|error| Error::on_write(&error))?;
         let mut written = 0;
         let (progress, before) = (self.progress, self.done);
         copy_chunks(&mut entry.take(most + 1), &mut file, self.cancel, |chunk| {

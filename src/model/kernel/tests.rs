@@ -97,9 +97,9 @@ fn compare(kernel: Kernel, parts: &[Matrix<'_>], values: &[f32], bias: Option<&[
     let found = product(kernel, parts, values, bias);
     let (sums, sizes) = expected(parts, values, bias);
     for (i, ((found, sum), size)) in found.iter().zip(&sums).zip(&sizes).enumerate() {
-        // A step of rounding may fall to the other side, once in a block or so.
+        // A step of rounding may fall to the other side: 1/127 of the largest of some 256 terms.
         let error = (f64::from(*found) - sum).abs() / size;
-        assert!(error < 2e-4, "{what}, {kernel:?}, product {i}: {found}, not {sum}");
+        assert!(error < 1e-3, "{what}, {kernel:?}, product {i}: {found}, not {sum}");
     }
 }
 
@@ -171,11 +171,13 @@ fn what_is_no_number_stays_none() {
     let matrix = Matrix { kind: TensorType::Q4K, rows: 4, row_len: 256, weights: &weights, order: RowOrder::Stored };
     for kernel in Kernel::all() {
         for given in [1, 4] {
-            let mut values = vec![0.5; given * 256];
-            values[3] = f32::INFINITY;
-            let found = product(kernel, &[matrix], &values, None);
-            assert!(found[..4].iter().all(|product| !product.is_finite()), "{found:?}");
-            assert!(found[4..].iter().all(|product| product.is_finite()), "{found:?}");
+            for (at, odd) in (0..64).flat_map(|at| [f32::INFINITY, -f32::NAN, f32::NAN].map(|odd| (at, odd))) {
+                let mut values = vec![0.5; given * 256];
+                values[at] = odd;
+                let found = product(kernel, &[matrix], &values, None);
+                assert!(found[..4].iter().all(|product| !product.is_finite()), "{odd} at {at}: {found:?}");
+                assert!(found[4..].iter().all(|product| product.is_finite()), "{odd} at {at}: {found:?}");
+            }
             let found = product(kernel, &[matrix], &vec![0.0; given * 256], None);
             assert!(found.iter().all(|product| *product == 0.0), "{found:?}");
         }

@@ -15,6 +15,7 @@ mod tests;
 mod tokens;
 
 use std::cell::OnceCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::thread;
 
@@ -77,9 +78,10 @@ impl LocalModel {
         // allocator may keep the free memory of each thread apart.
         let (tokenizer, decoder) = thread::scope(|scope| {
             let decoder = scope.spawn(|| Decoder::open_graphs(runtime, &graphs, n_ctx, n_threads));
-            (read_tokenizer(), decoder.join())
+            // It may be anybody's, and the library that reads it may panic.
+            (catch_unwind(AssertUnwindSafe(read_tokenizer)), decoder.join())
         });
-        let tokenizer = tokenizer?;
+        let tokenizer = tokenizer.map_err(|_| Error::model("reading the model's tokenizer panicked"))??;
         let mut decoder = decoder.map_err(|_| Error::internal("opening the model panicked"))??;
         let vocabulary = tokenizer.vocabulary(decoder.vocabulary());
         decoder.limit_vocabulary(vocabulary);

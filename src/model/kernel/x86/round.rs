@@ -4,8 +4,8 @@ use std::arch::x86_64::*;
 
 use super::BLOCK;
 
-/// 127 steps to the largest magnitude on both sides. What is no number becomes one; an infinity has an infinite scale, so
-/// that the products show it.
+/// 127 steps to the largest magnitude on both sides. An infinity, and what is no number, is the scale too, so that the
+/// products show it.
 ///
 /// # Safety
 /// The processor has AVX2.
@@ -14,12 +14,14 @@ pub(super) unsafe fn block(values: &[f32; BLOCK]) -> ([i8; BLOCK], f32) {
     unsafe {
         let eight: [__m256; 4] = std::array::from_fn(|i| _mm256_loadu_ps(values[8 * i..][..8].as_ptr()));
         let sign = _mm256_set1_ps(-0.0);
-        let magnitudes = eight.map(|eight| _mm256_andnot_ps(sign, eight));
-        let pairs = [_mm256_max_ps(magnitudes[0], magnitudes[1]), _mm256_max_ps(magnitudes[2], magnitudes[3])];
-        let largest = _mm256_max_ps(pairs[0], pairs[1]);
-        let four = _mm_max_ps(_mm256_castps256_ps128(largest), _mm256_extractf128_ps::<1>(largest));
-        let two = _mm_max_ps(four, _mm_movehl_ps(four, four));
-        let largest = _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
+        // Magnitudes compare as their bits do, and above an infinity is what is no number, which comparing floats may lose.
+        let magnitudes = eight.map(|eight| _mm256_castps_si256(_mm256_andnot_ps(sign, eight)));
+        let pairs = [_mm256_max_epi32(magnitudes[0], magnitudes[1]), _mm256_max_epi32(magnitudes[2], magnitudes[3])];
+        let largest = _mm256_max_epi32(pairs[0], pairs[1]);
+        let four = _mm_max_epi32(_mm256_castsi256_si128(largest), _mm256_extracti128_si256::<1>(largest));
+        let two = _mm_max_epi32(four, _mm_unpackhi_epi64(four, four));
+        let largest = _mm_max_epi32(two, _mm_shuffle_epi32::<1>(two));
+        let largest = _mm_cvtss_f32(_mm_castsi128_ps(largest));
         let inverse = _mm256_set1_ps(if largest > 0.0 { 127.0 / largest } else { 0.0 });
         let [a, b, c, d] = eight.map(|eight| _mm256_cvtps_epi32(_mm256_mul_ps(eight, inverse)));
         // Packing works on the two halves of a vector apart; the numbers are put back into their order after it.
