@@ -13,6 +13,8 @@ use crate::{Error, Result};
 pub(super) const SPACE: &str = "\u{2581}";
 /// Characters of a token, of which every split is tried: real ones have at most some tens.
 pub(super) const MAX_CHARACTERS: usize = 256;
+/// Ways to make tokens of others: twice those of the largest vocabulary we know. Each takes some 200 bytes here.
+const MAX_MERGES: usize = 1 << 20;
 
 /// The `model`, `normalizer` and `decoder` of a `tokenizer.json`.
 pub(super) struct Parts {
@@ -83,7 +85,29 @@ fn merges(tokens: &[String], types: &[f64], scores: &[f64]) -> Result<Vec<Value>
             .filter_map(|(at, _)| Some((*ids.get(&token[..at])?, *ids.get(&token[at..])?)))
             .collect();
         ways.sort_unstable();
+        if merges.len() + ways.len() > MAX_MERGES {
+            return Err(Error::model(format!("its tokens can be made of others in more than {MAX_MERGES} ways")));
+        }
         merges.extend(ways.into_iter().map(|(left, right)| json!([tokens[left], tokens[right]])));
     }
     Ok(merges)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All parts of one text are tokens: each is made of others in as many ways as it has characters.
+    #[test]
+    fn more_ways_than_any_vocabulary_has_are_refused() {
+        let text: Vec<char> = (0..500).map(|i| char::from_u32(0x4e00 + i).unwrap()).collect();
+        let part = |from: usize, len| text[from..].iter().take(len).collect::<String>();
+        let tokens = |longest: usize| (1..=longest).flat_map(|len| (0..=500 - len).map(move |from| (from, len)));
+        let merged = |longest| {
+            let tokens: Vec<String> = tokens(longest).map(|(from, len)| part(from, len)).collect();
+            merges(&tokens, &vec![NORMAL; tokens.len()], &vec![0.0; tokens.len()])
+        };
+        assert_eq!(merged(3).unwrap().len(), 499 + 2 * 498);
+        assert!(merged(80).unwrap_err().is_model());
+    }
 }
