@@ -102,10 +102,14 @@ impl Machine {
         } else if fits(Known::MIDDLE) {
             (Known::MIDDLE, machine())
         } else {
-            let needs = [Known::MIDDLE.memory(), room(Known::MIDDLE)].map(megabytes);
-            let [memory, disk] = needs;
-            let name = Known::MIDDLE.name;
-            (Known::SMALL, format!("{name} needs {memory} of free memory and {disk} of free disk, which are not there"))
+            let known = Known::MIDDLE;
+            let lacking = |what: &str, needed: u64, free: Option<u64>| {
+                let free = free.filter(|free| *free < needed)?;
+                Some(format!("{} of free {what}, and there are {}", megabytes(needed), megabytes(free)))
+            };
+            let all = [lacking("memory", known.memory(), memory), lacking("disk", room(known), disk)];
+            let all: Vec<String> = all.into_iter().flatten().collect();
+            (Known::SMALL, format!("{} needs {}", known.name, all.join("; it needs ")))
         };
         Suggestion { known, why }
     }
@@ -154,8 +158,12 @@ mod tests {
         let (_, why) = suited(1, Some(4 * GIB), None);
         assert_eq!(why, "this machine has 1 core and 4.3 GB of free memory");
         assert_eq!(suited(2, None, None).1, "this machine has 2 cores");
-        let (_, why) = suited(2, Some(1), Some(1));
-        assert_eq!(why, "qwen2.5-coder-0.5b needs 737 MB of free memory and 955 MB of free disk, which are not there");
+        let (_, why) = suited(2, Some(5_000_000), Some(6_000_000));
+        let memory = "qwen2.5-coder-0.5b needs 737 MB of free memory, and there are 5 MB";
+        assert_eq!(why, format!("{memory}; it needs 955 MB of free disk, and there are 6 MB"));
+        assert_eq!(suited(2, Some(5_000_000), None).1, memory);
+        let (_, why) = suited(64, Some(64 * GIB), Some(6_000_000));
+        assert_eq!(why, "qwen2.5-coder-0.5b needs 955 MB of free disk, and there are 6 MB");
         let line = Suggestion { known: Known::MIDDLE, why: "so".into() }.line();
         assert_eq!(line, "fetching the model qwen2.5-coder-0.5b (478 MB): so; --model names another");
     }
@@ -174,8 +182,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let cache_dir = Some(folder.path().join("cache"));
         let mut config = Config::resolve(crate::Overrides { cache_dir, ..Default::default() }).unwrap();
-        (config.model, config.base_url, config.offline) = (None, None, false);
+        (config.model, config.base_url, config.offline, config.model_wheel) = (None, None, false, Vec::new());
         let is_suggested = |config: &Config| to_fetch(config, true).unwrap().is_some();
+        // The hub's cache is this machine's, and may hold a model.
+        let is_here = here(&Cache::open(&config.cache_dir).unwrap(), &config).is_some();
+        assert_eq!(is_suggested(&config), !is_here);
         assert!(!is_suggested(&Config { model: Some("x".into()), ..config.clone() }));
         assert!(!is_suggested(&Config { base_url: Some("http://x".into()), ..config.clone() }));
         assert!(!is_suggested(&Config { offline: true, ..config }));

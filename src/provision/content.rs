@@ -1,12 +1,12 @@
 //! Model files by their content: one entry for the same bytes, whichever way they came.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
 use super::Cache;
-use super::wheel::copy_chunks;
+use super::wheel::{copy_chunks, new_file};
 use crate::{Cancel, Error, Progress, Result, Step};
 
 /// The kind of whole model files in the cache; the key is the beginning of the SHA-256.
@@ -72,7 +72,7 @@ pub(super) fn assemble(
     progress: &Progress,
     cancel: &Cancel,
 ) -> Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).open(to).map_err(|error| Error::on_write(&error))?;
+    let mut file = new_file(to)?;
     let (mut hasher, mut done) = (Sha256::new(), 0);
     for source in sources {
         let from = File::open(source).map_err(|error| Error::unavailable(error).context(source.display()))?;

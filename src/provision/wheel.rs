@@ -65,12 +65,7 @@ fn copy_verified(
         let other = another_platforms(others, |other| other.bytes == is).unwrap_or_default();
         return Err(Error::unavailable(format!("it has {is} bytes, but {} has {wanted}{other}", wheel.file)));
     }
-    let mut to = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .open(copy)
-        .map_err(|error| Error::on_write(&error))?;
+    let mut to = new_file(copy)?;
     let mut hasher = Sha256::new();
     let mut done = 0;
     copy_chunks(&mut file.take(wheel.bytes), &mut to, cancel, |chunk| {
@@ -153,8 +148,7 @@ impl Unpacking<'_> {
             fs::create_dir_all(parent).or_internal(parent.display())?;
         }
         // Exclusive: two entries of one name are an attempt at something.
-        let mut file =
-            OpenOptions::new().write(true).create_new(true).open(&path).map_err(|error| Error::on_write(&error))?;
+        let mut file = new_file(&path)?;
         let mut written = 0;
         let (progress, before) = (self.progress, self.done);
         copy_chunks(&mut entry.take(most + 1), &mut file, self.cancel, |chunk| {
@@ -180,6 +174,12 @@ fn inside(name: &str) -> Result<PathBuf> {
     } else {
         Err(Error::internal(format!("the archive holds a file named {name:?}, which leads out of its folder")))
     }
+}
+
+/// A file to write and read, where none was yet.
+pub(super) fn new_file(path: &Path) -> Result<File> {
+    let opened = OpenOptions::new().read(true).write(true).create_new(true).open(path);
+    opened.map_err(|error| Error::on_write(&error).context(path.display()))
 }
 
 pub(super) fn copy_chunks(

@@ -160,8 +160,8 @@ fn matrices_in_the_file_compute_what_their_widening_computes() {
             let (largest, range) = difference(&stored[at], &full[at]);
             let (rounding, _) = difference(&eight[at], &full[at]);
             println!("{name} {at}: off by {largest:.5}, 8 bits by {rounding:.5}, of {range:.2}");
-            // Either rounds activations to 8 bits, which is what moves the logits.
-            assert!(largest <= range * 0.04, "{name} {at}: off by {largest} of {range}");
+            // Either rounds activations to 8 bits, each in its own way, which is what moves the logits.
+            assert!(largest <= 2.0 * rounding, "{name} {at}: off by {largest}, 8 bits by {rounding}, of {range}");
         }
     }
 }

@@ -60,7 +60,7 @@ impl Trouble {
             Self::Status { code: 401 | 403 | 404, reason, .. } => denied(self.code(), reason, page, token),
             Self::Unreachable(_) => (
                 self.what(),
-                "check the network and HTTPS_PROXY; without network name a .gguf file or a model that is here"
+                "check the network and HTTPS_PROXY; without network, name a .gguf file or a model that `slm-code-interpreter setup --check` lists"
                     .to_owned(),
             ),
             Self::Tls(_) => (

@@ -3,8 +3,8 @@
 use super::network::Network;
 use crate::{Cancel, Error, Result};
 
-/// Prompt tokens evaluated at once: few, since the activations of so many are held in memory, and a cancel waits for them;
-/// enough for nine tenths of the speed that many more would have.
+/// Prompt tokens evaluated at once. Memory holds the activations of all of them, and a cancel waits until they are done. With
+/// 256 a prompt takes 3 to 9 percent less time, and the network 35 to 60 MB more memory.
 const CHUNK: usize = 128;
 
 /// A network and the ids of what it holds.

@@ -78,10 +78,12 @@ impl LocalModel {
         // allocator may keep the free memory of each thread apart.
         let (tokenizer, decoder) = thread::scope(|scope| {
             let decoder = scope.spawn(|| Decoder::open_graphs(runtime, &graphs, n_ctx, n_threads));
-            // It may be anybody's, and the library that reads it may panic.
+            // The file may be anybody's, and the library that reads it may panic.
             (catch_unwind(AssertUnwindSafe(read_tokenizer)), decoder.join())
         });
-        let tokenizer = tokenizer.map_err(|_| Error::model("reading the model's tokenizer panicked"))??;
+        let tokenizer = tokenizer.map_err(|_| {
+            Error::model("reading the model's tokenizer panicked").advise("the file may be damaged: name another model")
+        })??;
         let mut decoder = decoder.map_err(|_| Error::internal("opening the model panicked"))??;
         let vocabulary = tokenizer.vocabulary(decoder.vocabulary());
         decoder.limit_vocabulary(vocabulary);

@@ -66,37 +66,38 @@ struct Places {
 
 impl Places {
     fn read(shared: &Arc<Shared>, node: &KernelContext<'_>) -> ort::Result<Self> {
-        let wrong = |what: &str| ort::Error::new(format!("a node's `{what}` does not fit the weights' file"));
+        let wrong = |name: &str| ort::Error::new(format!("a node's `{name}` does not fit the weights' file"));
         let list = |name: &str| node.get::<Vec<i64>>(name).ok_or_else(|| wrong(name));
-        let row_len =
-            node.get::<i64>(ROW_LEN).and_then(|len| usize::try_from(len).ok()).ok_or_else(|| wrong(ROW_LEN))?;
-        let (kinds, heights, starts, heads) = (list(KINDS)?, list(HEIGHTS)?, list(STARTS)?, list(HEADS)?);
-        if row_len == 0 {
-            return Err(wrong(ROW_LEN));
-        }
-        if [&heights, &starts, &heads].iter().any(|list| list.len() != kinds.len()) {
-            return Err(wrong(KINDS));
+        let row_len = node.get::<i64>(ROW_LEN).ok_or_else(|| wrong(ROW_LEN))?;
+        Self::new(shared, row_len, &[list(KINDS)?, list(HEIGHTS)?, list(STARTS)?, list(HEADS)?]).map_err(wrong)
+    }
+
+    /// Of a node's attributes, which may be anybody's; else the name of the one that is wrong.
+    fn new(shared: &Arc<Shared>, row_len: i64, lists: &[Vec<i64>; 4]) -> Result<Self, &'static str> {
+        let row_len = usize::try_from(row_len).ok().filter(|len| *len > 0).ok_or(ROW_LEN)?;
+        let [kinds, heights, starts, heads] = lists;
+        if lists.iter().any(|list| list.len() != kinds.len()) {
+            return Err(KINDS);
         }
         let mut all = Vec::new();
-        for (((kind, rows), start), head) in kinds.into_iter().zip(heights).zip(starts).zip(heads) {
-            let number = |number: i64, name: &str| usize::try_from(number).map_err(|_| wrong(name));
+        for (((&kind, &rows), &start), &head) in kinds.iter().zip(heights).zip(starts).zip(heads) {
+            let number = |number: i64, name: &'static str| usize::try_from(number).map_err(|_| name);
             let (rows, start, head_dim) = (number(rows, HEIGHTS)?, number(start, STARTS)?, number(head, HEADS)?);
             let kind = u32::try_from(kind).ok().and_then(|code| TensorType::from_code(code, "").ok());
-            let kind = kind.filter(|&kind| kernel::takes(kind, row_len) && rows > 0).ok_or_else(|| wrong(KINDS))?;
-            let len =
-                rows.checked_mul(row_len).and_then(|weights| kind.bytes(weights)).ok_or_else(|| wrong(HEIGHTS))?;
+            let kind = kind.filter(|&kind| kernel::takes(kind, row_len) && rows > 0).ok_or(KINDS)?;
+            let len = rows.checked_mul(row_len).and_then(|weights| kind.bytes(weights)).ok_or(HEIGHTS)?;
             if start.checked_add(len).is_none_or(|end| end > shared.file.len()) {
-                return Err(wrong(STARTS));
+                return Err(STARTS);
             }
             let order = match head_dim {
                 0 => RowOrder::Stored,
                 _ if rows.is_multiple_of(head_dim) && head_dim.is_multiple_of(2) => RowOrder::RotaryHalves { head_dim },
-                _ => return Err(wrong(HEADS)),
+                _ => return Err(HEADS),
             };
             all.push(Place { kind, rows, start, len, order });
         }
         match all.is_empty() {
-            true => Err(wrong(KINDS)),
+            true => Err(KINDS),
             false => Ok(Self { shared: shared.clone(), row_len, all }),
         }
     }
@@ -135,7 +136,7 @@ impl Operator for Product {
     }
 
     fn infer_shape(&self, node: &mut ShapeInferenceContext) -> ort::Result<()> {
-        let columns = node.attr::<Vec<i64>>(HEIGHTS)?.iter().sum();
+        let columns = node.attr::<Vec<i64>>(HEIGHTS)?.into_iter().fold(0, i64::saturating_add);
         let mut inputs = node.inputs();
         if let Some(ValueType::Tensor { shape, .. }) = inputs.first_mut()
             && let Some(last) = shape.last_mut()
@@ -226,5 +227,47 @@ impl OrtKernel for Lookup {
             matrices[0].kind.decode(weights.ok_or_else(|| ort::Error::new("a token has no row"))?, row);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_that_do_not_fit_the_file_are_refused() {
+        let Some(kernel) = Kernel::detect() else {
+            return println!("skipped: this processor lacks what our kernels need");
+        };
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let kind = TensorType::Q8_0;
+        let bytes = kind.bytes(4 * 64).unwrap() as i64;
+        file.as_file().set_len(bytes as u64 + 8).unwrap();
+        let (workspace, activations) = (Workspace::default(), Mutex::default());
+        let shared = Arc::new(Shared { file: map(file.path()).unwrap(), kernel, workspace, activations });
+        let places = |row_len, lists: [&[i64]; 4]| Places::new(&shared, row_len, &lists.map(<[i64]>::to_vec));
+        let code = i64::from(kind.code());
+        assert!(places(64, [&[code], &[4], &[8], &[2]]).is_ok());
+        assert!(places(64, [&[code, code], &[2, 2], &[0, 8], &[0, 2]]).is_ok());
+        for row_len in [0, -64, 32 + 1, i64::MAX, i64::MIN] {
+            assert!(places(row_len, [&[code], &[4], &[8], &[2]]).is_err(), "rows of {row_len}");
+        }
+        let lists: [[&[i64]; 4]; 12] = [
+            [&[], &[], &[], &[]],
+            [&[code], &[4, 4], &[8], &[2]],
+            [&[code], &[4], &[], &[2]],
+            [&[code, code], &[4], &[8], &[2]],
+            [&[code], &[4], &[9], &[2]],
+            [&[code], &[5], &[8], &[0]],
+            [&[code], &[0], &[8], &[2]],
+            [&[code], &[i64::MAX], &[8], &[0]],
+            [&[code], &[4], &[i64::MAX], &[2]],
+            [&[code], &[4], &[-1], &[2]],
+            [&[code], &[4], &[8], &[3]],
+            [&[i64::MAX], &[4], &[8], &[2]],
+        ];
+        for lists in lists {
+            assert!(places(64, lists).is_err(), "{lists:?}");
+        }
     }
 }

@@ -56,7 +56,7 @@ impl Fetch<'_> {
                     return error;
                 }
                 error.advise(format!(
-                    "put the file that the index has there, so that it can be read: {}",
+                    "replace it by the file of the package index, which this program must be able to read: {}",
                     self.file.by_hand()
                 ))
             }),
@@ -100,7 +100,7 @@ impl Fetch<'_> {
                     content::assemble(&parts, &content, to, self.progress, self.cancel)
                 })
                 .inspect_err(|error| {
-                    // Verified parts that do not make the verified whole were changed since. A disk that fails says nothing of them.
+                    // Verified parts that do not make the verified whole were changed since. After another error they are kept.
                     if error.is_unavailable() && !error.is_full() {
                         self.file.discard_parts(self.cache);
                     }

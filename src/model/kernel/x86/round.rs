@@ -4,8 +4,7 @@ use std::arch::x86_64::*;
 
 use super::BLOCK;
 
-/// 127 steps to the largest magnitude on both sides. An infinity, and what is no number, is the scale too, so that the
-/// products show it.
+/// 127 steps to the largest magnitude on both sides. If a value is infinite or NaN, so is the scale, and the products show it.
 ///
 /// # Safety
 /// The processor has AVX2.
@@ -14,7 +13,8 @@ pub(super) unsafe fn block(values: &[f32; BLOCK]) -> ([i8; BLOCK], f32) {
     unsafe {
         let eight: [__m256; 4] = std::array::from_fn(|i| _mm256_loadu_ps(values[8 * i..][..8].as_ptr()));
         let sign = _mm256_set1_ps(-0.0);
-        // Magnitudes compare as their bits do, and above an infinity is what is no number, which comparing floats may lose.
+        // The bits of magnitudes, compared as integers, have the order of the numbers, and NaN is the greatest. A maximum of
+        // floats would lose a NaN.
         let magnitudes = eight.map(|eight| _mm256_castps_si256(_mm256_andnot_ps(sign, eight)));
         let pairs = [_mm256_max_epi32(magnitudes[0], magnitudes[1]), _mm256_max_epi32(magnitudes[2], magnitudes[3])];
         let largest = _mm256_max_epi32(pairs[0], pairs[1]);
